@@ -60,8 +60,9 @@ type Trimmed struct {
 	// Tokens is the largest number of tokens of the result; it is -1 if Count is set and
 	// MaxTokens is not.
 	Tokens int64
-	// Shortened is the number of shortened results.
-	Shortened int
+	// Shortened is the number of shortened results, and Spared that of the results that are longer
+	// than ResultsMaxBytes but among the last KeepResults.
+	Shortened, Spared int
 	// CacheMarks is the number of dropped marks for the prompt cache.
 	CacheMarks int
 	// Edits turn the input into the output.
@@ -177,7 +178,7 @@ func cut(ctx context.Context, src *source.Source, to TrimTo, o *options) (*Trimm
 	}
 	out := &Trimmed{
 		Dropped: t.Messages - t.Pinned - t.Kept, Kept: t.Pinned + t.Kept, Index: t.Cut.Index, Reason: t.Cut.Reason,
-		Tokens: t.Tokens, Shortened: len(t.Shortened), CacheMarks: t.Marks,
+		Tokens: t.Tokens, Shortened: len(t.Shortened), Spared: t.Spared, CacheMarks: t.Marks,
 	}
 	if out.Before, err = report(src, t.Before); err != nil {
 		return nil, nil, err

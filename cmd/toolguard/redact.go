@@ -176,24 +176,27 @@ func (x *redaction) write(text io.Reader) error {
 
 // A redactReport is the report of redact as JSON.
 type redactReport struct {
-	Version       int    `json:"version"`
-	Dialect       string `json:"dialect"`
-	Container     string `json:"container"`
-	Bytes         int64  `json:"bytes"`
-	Conversations int    `json:"conversations"`
-	Calls         int    `json:"calls"`
-	Results       int    `json:"results"`
-	Errors        int    `json:"errors"`
-	Warnings      int    `json:"warnings"`
-	Infos         int    `json:"infos"`
+	Version       int     `json:"version"`
+	Dialect       *string `json:"dialect"`
+	Container     string  `json:"container"`
+	Bytes         int64   `json:"bytes"`
+	Conversations int     `json:"conversations"`
+	Calls         int     `json:"calls"`
+	Results       int     `json:"results"`
+	Errors        int     `json:"errors"`
+	Warnings      int     `json:"warnings"`
+	Infos         int     `json:"infos"`
 }
 
 // tells reports what was redacted.
 func (x *redaction) tells(t *target, got *redact.Redacted) error {
 	r := got.Report
 	about := redactReport{
-		Version: 1, Dialect: r.File.Dialect, Container: r.File.Container, Bytes: got.Source.Size(),
+		Version: 1, Container: r.File.Container, Bytes: got.Source.Size(),
 		Conversations: r.File.Conversations, Calls: r.Calls, Results: r.Results,
+	}
+	if r.File.Dialect != "" {
+		about.Dialect = &r.File.Dialect
 	}
 	countFindings(r, &about)
 	if x.flags.json {

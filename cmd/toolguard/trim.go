@@ -200,7 +200,11 @@ func (x *trimming) run(ctx context.Context, paths []string) error {
 	err = x.trim(ctx, t)
 	var none *trim.NoCutError
 	if errors.As(err, &none) {
-		x.note(err.Error())
+		if !x.flags.json {
+			x.note(err.Error())
+		} else if err := report.NoCutJSON(x.reportTo(), none); err != nil {
+			return err
+		}
 		return errFindings
 	}
 	return err
@@ -268,7 +272,7 @@ func (x *trimming) trim(ctx context.Context, t *target) error {
 	if got.Changed() {
 		out = got.Pieces
 	}
-	done := ""
+	backup := ""
 	switch {
 	case f.dryRun:
 	case f.write && !got.Changed():
@@ -285,9 +289,7 @@ func (x *trimming) trim(ctx context.Context, t *target) error {
 		if err = cmp.Or(err, backups.run.Close()); err != nil {
 			return err
 		}
-		if d.Backup != "" {
-			done = "The original is saved as " + d.Backup + "."
-		}
+		backup = d.Backup
 	case f.out != "-":
 		o, err := write.Create(f.out)
 		if err != nil {
@@ -305,7 +307,7 @@ func (x *trimming) trim(ctx context.Context, t *target) error {
 			return err
 		}
 	}
-	return x.tellTrimmed(got, &req, done)
+	return x.tellTrimmed(got, &req, backup)
 }
 
 // aboutTrim puts the path first in an error of trim. Errors of reading have it already.
@@ -320,22 +322,27 @@ func aboutTrim(path string, err error) error {
 	return err
 }
 
-// tellTrimmed reports what was trimmed.
-func (x *trimming) tellTrimmed(got *engine.Trimmed, req *trim.Request, done string) error {
-	f := x.flags
-	switch {
-	case f.json && (f.write || f.dryRun || f.out != "-"):
-		return report.TrimmedJSON(x.stdout, got)
-	case f.json:
-		return report.TrimmedJSON(x.stderrReport, got)
-	case f.quiet:
+// tellTrimmed reports what was trimmed. backup is the name of the original, "" if it was not kept.
+func (x *trimming) tellTrimmed(got *engine.Trimmed, req *trim.Request, backup string) error {
+	if x.flags.json {
+		return report.TrimmedJSON(x.reportTo(), got, backup)
+	}
+	if x.flags.quiet {
 		return nil
 	}
 	for _, line := range report.Trimmed(got, req) {
 		x.note(line)
 	}
-	if done != "" {
-		x.note(done)
+	if backup != "" {
+		x.note("The original is saved as " + backup + ".")
 	}
 	return nil
+}
+
+// reportTo returns where the report as JSON goes.
+func (x *trimming) reportTo() io.Writer {
+	if f := x.flags; f.write || f.dryRun || f.out != "-" {
+		return x.stdout
+	}
+	return x.stderrReport
 }

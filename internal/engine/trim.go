@@ -39,6 +39,9 @@ type Trimmed struct {
 	// Tokens is the largest number of tokens that the result can have, -1 if it is not known.
 	Tokens    int64
 	Shortened []Shortened
+	// Spared is the number of kept results that are too long, but among the last ones, which are
+	// not shortened.
+	Spared int
 	// Marks is the number of dropped marks for the prompt cache.
 	Marks int
 }
@@ -328,8 +331,12 @@ func (t *trimmer) carryOut(c *checker, l *messageList, h *trim.History, shortene
 		}
 	}
 	for i := range conv.Results {
-		if !h.Drops(cut, int(conv.Results[i].Message)) {
-			out.Results++
+		if h.Drops(cut, int(conv.Results[i].Message)) {
+			continue
+		}
+		out.Results++
+		if t.req.ResultsMax > 0 && i >= len(conv.Results)-t.req.KeepResults && conv.Results[i].Payload.Len() > t.req.ResultsMax {
+			out.Spared++
 		}
 	}
 	if t.req.Counts() {
