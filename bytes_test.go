@@ -679,12 +679,12 @@ func TestWASM(t *testing.T) {
 	}
 	cmd := exec.Command(node, filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec_node.js"), filepath.Join(dir, "js.wasm"))
 	out, err := cmd.CombinedOutput()
-	if want := "openai-chat error true\n"; err != nil || string(out) != want {
+	if want := "openai-chat error true 1 true\n"; err != nil || string(out) != want {
 		t.Errorf("%v: %s, want %s", err, out, want)
 	}
 }
 
-// wasmProgram checks and repairs more than would go to a temporary file.
+// wasmProgram checks, repairs, trims and redacts more than would go to a temporary file.
 const wasmProgram = `package main
 
 import (
@@ -706,7 +706,15 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(report.Dialect, report.Worst(), fixed.Changed())
+	short, did, err := toolguard.TrimBytes(context.Background(), in, toolguard.TrimTo{KeepLast: 1})
+	if err != nil {
+		panic(err)
+	}
+	text, _, err := toolguard.RedactBytes(context.Background(), short)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(report.Dialect, report.Worst(), fixed.Changed(), did.Kept, len(text) == len(short))
 }
 `
 

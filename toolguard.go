@@ -182,13 +182,19 @@ func (e *DialectError) Error() string {
 	return fmt.Sprintf("not a request in the dialect %s: the message %s is in the dialect %s", e.Dialect, e.Pointer, e.Found)
 }
 
-// A ProofError reports that a repair failed its proof. Fix then writes nothing.
+// A ProofError reports that a repair or a cut failed its proof. Fix or Trim then writes nothing.
 type ProofError struct {
-	Reason string
+	Reason string // what the repair or the cut would do
+	cut    bool
 }
 
 // Error implements error.
-func (e *ProofError) Error() string { return "not repaired: the repair would " + e.Reason }
+func (e *ProofError) Error() string {
+	if e.cut {
+		return "not trimmed: the cut would " + e.Reason
+	}
+	return "not repaired: the repair would " + e.Reason
+}
 
 // A CheckOnlyError reports that there is something to repair, but that toolguard
 // does not repair transcripts of this kind. Fix then writes nothing.
@@ -635,7 +641,7 @@ func redacted(ctx context.Context, src *source.Source, o *options) (*source.Sour
 func public(err error) error {
 	var proof *engine.ProofError
 	if errors.As(err, &proof) {
-		return &ProofError{proof.Reason}
+		return &ProofError{Reason: proof.Reason}
 	}
 	var other *detect.ErrOtherDialect
 	if errors.As(err, &other) {

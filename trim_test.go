@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -19,6 +20,57 @@ const trimHistory = `{"model":"gpt-4.1","messages":[
  {"role":"assistant","content":"Two files."},
  {"role":"user","content":"Thanks."}
 ]}`
+
+// A request is trimmed before it is sent. Where there is no safe cut, the error has a request that
+// succeeds.
+func ExampleNoCutError() {
+	body := []byte(`{"model":"claude-sonnet-4-5","max_tokens":9,"messages":[
+ {"role":"user","content":"Fix the tests."},
+ {"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"run","input":{}}]},
+ {"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"3 failures"}]},
+ {"role":"assistant","content":[{"type":"tool_use","id":"t2","name":"run","input":{}}]},
+ {"role":"user","content":[{"type":"tool_result","tool_use_id":"t2","content":"1 failure"}]}]}`)
+	options := []toolguard.Option{toolguard.Dialect("anthropic"), toolguard.Request(), toolguard.Send()}
+	_, _, err := toolguard.TrimBytes(context.Background(), body, toolguard.TrimTo{MaxBytes: 400}, options...)
+	var none *toolguard.NoCutError
+	if !errors.As(err, &none) || none.Instead == nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(err)
+	short, did, err := toolguard.TrimBytes(context.Background(), body, *none.Instead, options...)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(did.Kept, did.After.Worst())
+	fmt.Printf("%s\n", short)
+	// Output:
+	// no safe cut: the only user message is the first. Boundary: BoundaryPair, Pin: 1 would keep 3 messages (285 bytes).
+	// 3 off
+	// {"model":"claude-sonnet-4-5","max_tokens":9,"messages":[
+	//  {"role":"user","content":"Fix the tests."},
+	//  {"role":"assistant","content":[{"type":"tool_use","id":"t2","name":"run","input":{}}]},
+	//  {"role":"user","content":[{"type":"tool_result","tool_use_id":"t2","content":"1 failure"}]}]}
+}
+
+// A limit keeps as much of the end as fits. Trim reads from a file, for example, and writes to
+// another one.
+func ExampleTrim() {
+	did, err := toolguard.Trim(context.Background(), os.Stdout, strings.NewReader(trimHistory),
+		toolguard.TrimTo{MaxTokens: 80, ResultsMaxBytes: 4000, KeepResults: 3}, toolguard.Target("openai"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("\ndropped %d messages: %s\n", did.Dropped, did.Reason)
+	// Output:
+	// {"model":"gpt-4.1","messages":[
+	//  {"role":"system","content":"Be brief."},
+	//  {"role":"user","content":"Thanks."}
+	// ]}
+	// dropped 4 messages: nearest user boundary within the limit
+}
 
 func ExampleTrimBytes() {
 	short, did, err := toolguard.TrimBytes(context.Background(), []byte(trimHistory),

@@ -47,18 +47,22 @@ assistant message after a finished tool loop. pair is also between the exchanges
 of a loop, unless signed reasoning runs through it. A history is not cut where
 the provider would refuse the role of the first message; see --target.
 
-With limits, trim keeps as much as fits. Tokens are estimated from the text with
-a margin of 15 %. --counter cmd:PROGRAM asks a program instead: it gets a JSON
-string on each line and answers with an integer on each line.
+With limits, trim keeps as much as fits. If nothing fits, it says which flags
+would help. Tokens are estimated from the text with a margin of 15 %. --counter
+cmd:PROGRAM asks a program instead: it gets a JSON string on each line and
+answers each with an integer on a line, before it reads the next.
+
+If one result is too large, --results-max-bytes shortens it. The last three
+results stay as they are; --keep-results 0 shortens these too.
 
 trim reads the result again before it writes. It writes nothing if a rule would
 report more problems than before. It takes one list of messages; session logs and
 datasets are refused. The result goes to standard output, the report to standard
-error.
+error. - is standard input.
 
 Exit codes: 0 if the result is as asked for, 1 if there is no safe cut, 2 if the
 file could not be trimmed or the command line is wrong.`,
-		Example: `  toolguard trim --max-tokens 60000 --results-max-bytes 4000 --out short.json history.json
+		Example: `  toolguard trim --max-tokens 60k --results-max-bytes 4KB --out short.json history.json
   toolguard trim --keep-last 40 --boundary loop --write history.json
   my-agent --dump-history | toolguard trim --target anthropic --keep-last-user 5 - | my-client`,
 		Args: needs("a file, or - for standard input"),
@@ -80,7 +84,7 @@ file could not be trimmed or the command line is wrong.`,
 	flags.Var((*byteSize)(&f.MaxBytes), "max-bytes", "keep at most this `size` in bytes, such as 200000 or 200KB")
 	flags.StringVar(&f.counter, "counter", "estimate", "`how` to count tokens: estimate, or cmd:PROGRAM")
 	flags.StringVar(&f.boundary, "boundary", "user", "cut at this `boundary`: user, loop or pair")
-	flags.StringVar(&f.prefer, "prefer", "", "the `side` of the target to cut at: older or newer (default: older)")
+	flags.StringVar(&f.prefer, "prefer", "", "the `side` on which to look for a boundary: older, which keeps more than asked for, or newer, which keeps less (default: older)")
 	flags.IntVar(&f.Pin, "pin", 0, "always keep the first `n` messages, with their exchanges")
 	flags.Var((*byteSize)(&f.ResultsMax), "results-max-bytes", "shorten results to this `size` in bytes, such as 4000 or 4KB; at least 200")
 	flags.IntVar(&f.KeepResults, "keep-results", 3, "do not shorten the last `n` results")
@@ -91,7 +95,7 @@ file could not be trimmed or the command line is wrong.`,
 	flags.BoolVar(&f.dryRun, "dry-run", false, "only report")
 	flags.BoolVar(&f.json, "json", false, "report as JSON: on standard output if nothing else goes there, else on standard error")
 	flags.StringVar(&f.checkFlags.target, "target", "", "cut as the provider with this `profile` allows (default: the provider that a request names, or that of the dialect)")
-	flags.BoolVar(&f.send, "send", false, "the history is about to be sent")
+	flags.BoolVar(&f.send, "send", false, "read the history as one that is about to be sent")
 	flags.StringVar(&f.dialect, "dialect", "", "skip detection and read the file as the dialect with this `name`")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors")
 	flags.StringVar(&f.stdinName, "stdin-filename", stdinName, "use this `name` for standard input in reports")
