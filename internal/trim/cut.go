@@ -121,7 +121,7 @@ func (h *History) choose(r *Request) (Cut, error) {
 	if best == nil {
 		return Cut{}, &NoCutError{Reason: h.why(r, found)}
 	}
-	best.Reason = reason(r, best)
+	best.Reason = reason(r, best, target)
 	return *best, nil
 }
 
@@ -208,8 +208,8 @@ func (h *History) why(r *Request, found bool) string {
 	return fmt.Sprintf("the history has no %s boundary that drops anything", r.Boundary)
 }
 
-// reason says why a cut is where it is.
-func reason(r *Request, cut *Cut) string {
+// reason says why a cut is where it is. target is the message that was asked for.
+func reason(r *Request, cut *Cut, target int) string {
 	switch {
 	case cut.Index == cut.Head:
 		return "nothing needs to be dropped"
@@ -221,6 +221,8 @@ func reason(r *Request, cut *Cut) string {
 		return fmt.Sprintf("nearest %s boundary after the target", cut.Kind)
 	case r.Target != nil:
 		return fmt.Sprintf("nearest %s boundary before the target", cut.Kind)
+	case r.Newer && cut.Index < target:
+		return fmt.Sprintf("last %s boundary", cut.Kind) // it keeps more than was asked for
 	case r.Newer:
 		return fmt.Sprintf("nearest %s boundary", cut.Kind)
 	case r.KeepLast > 0:
