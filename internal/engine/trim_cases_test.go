@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -167,12 +168,12 @@ func checkTrim(t *testing.T, text string, opts Options, req *trim.Request, want 
 func messagesIn(t *testing.T, text string) []string {
 	t.Helper()
 	var list []json.RawMessage
-	var body struct{ Messages []json.RawMessage }
+	var body struct{ Messages, Input, Contents []json.RawMessage }
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
 		if err := json.Unmarshal([]byte(text), &body); err != nil {
 			t.Fatal(err)
 		}
-		list = body.Messages
+		list = slices.Concat(body.Messages, body.Input, body.Contents)
 	}
 	out := make([]string, len(list))
 	for i, m := range list {
