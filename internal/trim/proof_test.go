@@ -2,6 +2,7 @@ package trim
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -88,8 +89,10 @@ func TestBreach(t *testing.T) {
 		h := spoken(c.script)
 		clear(h.pinned)
 		for i := range strings.FieldsSeq(c.pinned) {
-			var n int
-			fmt.Sscan(i, &n)
+			n, err := strconv.Atoi(i)
+			if err != nil {
+				t.Fatal(err)
+			}
 			h.pinned[n] = true
 		}
 		if got := h.Breach(&c.req, Cut{Head: c.head, Index: c.index}); got != c.want {
