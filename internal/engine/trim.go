@@ -68,6 +68,9 @@ func Trim(ctx context.Context, src *source.Source, opts Options, req *trim.Reque
 	if t.seen == 0 {
 		t.out.Cut.Size.Bytes = src.Size()
 	}
+	if t.err == nil && len(t.edits) == 0 && t.seen > 0 {
+		t.err = t.exceeds(src.Size(), t.want.tokens)
+	}
 	if t.err != nil || len(t.edits) == 0 {
 		return t.out, t.err
 	}
@@ -468,6 +471,18 @@ func (t *trimmer) carryOut(c *checker, l *messageList, h *trim.History, cuts sho
 	}
 }
 
+// exceeds returns an error if a size is larger than the limits.
+func (t *trimmer) exceeds(size int64, tokens float64) error {
+	if t.req.MaxBytes > 0 && size > t.req.MaxBytes {
+		return &ProofError{Reason: fmt.Sprintf("leave %d bytes, more than the limit", size)}
+	}
+	// The sums of fractions may differ by a rounding error.
+	if n := t.req.Tokens(trim.Size{Tokens: tokens - 1e-6}); t.req.MaxTokens > 0 && n > t.req.MaxTokens {
+		return &ProofError{Reason: fmt.Sprintf("leave %d tokens, more than the limit", n)}
+	}
+	return nil
+}
+
 // prove reads the result and compares it with the original.
 func (t *trimmer) prove(ctx context.Context, pieces *edit.Pieces, opts Options, before *round) error {
 	was := t.out.Before
@@ -495,15 +510,13 @@ func (t *trimmer) prove(ctx context.Context, pieces *edit.Pieces, opts Options, 
 		return fails("leave %d conversations instead of one", t.seen)
 	case pieces.Size() != t.out.Cut.Size.Bytes:
 		return fails("leave %d bytes instead of %d", pieces.Size(), t.out.Cut.Size.Bytes)
-	case t.req.MaxBytes > 0 && pieces.Size() > t.req.MaxBytes:
-		return fails("leave %d bytes, more than the limit", pieces.Size())
 	}
 	if differs := t.want.differs(&t.has); differs != "" {
 		return fails("%s", differs)
 	}
-	// The sums of fractions may differ by a rounding error.
-	if n := t.req.Tokens(trim.Size{Tokens: t.has.tokens - 1e-6}); t.req.MaxTokens > 0 && n > t.req.MaxTokens {
-		return fails("leave %d tokens, more than the limit", n)
+	if err := t.exceeds(pieces.Size(), t.has.tokens); err != nil {
+		t.out.After = was
+		return err
 	}
 	families := before.byFamily()
 	for name, n := range after.byFamily() {

@@ -415,7 +415,7 @@ func TestShortenLikeOthers(t *testing.T) {
 	}
 	answer := `"result 1 at 2"`
 	with := func(result string) string { return strings.Replace(chat("u a:1 t1 a"), answer, result, 1) }
-	smiles, escaped, lines := strings.Repeat("😀", 150), strings.Repeat(`\ud83d\ude00`, 50), strings.Repeat(`\n`, 300)
+	smiles, escaped, slashes := strings.Repeat("😀", 150), strings.Repeat(`\ud83d\ude00`, 50), strings.Repeat(`\\`, 300)
 	image := `{"type":"image_url","image_url":{"url":"data:image/png;base64,` + strings.Repeat("iVBO", 200) + `"}}`
 	thinking := strings.NewReplacer(`"hm"`, `"`+long+`"`, `"content":"r"`, `"content":"`+long+`","is_error":true`).Replace(blocks("u a:S,1 t:1 a"))
 	both := strings.NewReplacer("result 2 at 4", long, "result 3 at 6", long).Replace(chat("u a:1 t1 a:2 t2 a:3 t3 a"))
@@ -429,7 +429,7 @@ func TestShortenLikeOthers(t *testing.T) {
 		{"the label has the numbers", "openai/codex#35421", with(`"` + long + `"`), with(`"` + cut(long, 186, 61) + `"`), trim.Request{ResultsMax: 300}},
 		{"between characters", "openai/codex, split_string_respects_utf8_boundaries", with(`"` + smiles + `"`), with(`"` + cut(smiles, 108, 36) + `"`), trim.Request{ResultsMax: 200}},
 		{"between escaped characters", "openai/codex, split_string_respects_utf8_boundaries", with(`"` + escaped + `"`), with(`"` + cut(escaped, 108, 36) + `"`), trim.Request{ResultsMax: 206}},
-		{"between escape sequences", "openai/codex, split_string_respects_utf8_boundaries", with(`"` + lines + `"`), with(`"` + cut(lines, 110, 36) + `"`), trim.Request{ResultsMax: 200}},
+		{"between escape sequences", "openai/codex, split_string_respects_utf8_boundaries", with(`"` + slashes + `"`), with(`"` + cut(slashes, 110, 36) + `"`), trim.Request{ResultsMax: 200}},
 		{"the structure stays", "strands-agents/harness-sdk#95", with(`[{"type":"text","text":"` + long + `"},{"type":"text","text":"short"}]`), with(`[{"type":"text","text":"` + cut(long, 111, 36) + `"},{"type":"text","text":"short"}]`), trim.Request{ResultsMax: 200}},
 		{"images stay", "openai/codex, truncates_across_multiple_under_limit_texts_and_reports_omitted", with(`[` + image + `,{"type":"text","text":"` + long + `"}]`), with(`[` + image + `,{"type":"text","text":"` + cut(long, 111, 36) + `"}]`), trim.Request{ResultsMax: 200}},
 		{"not only the oldest", "strands-agents/harness-sdk#4341", both, strings.ReplaceAll(both, long, cut(long, 111, 36)), trim.Request{ResultsMax: 200}},

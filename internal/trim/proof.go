@@ -13,7 +13,12 @@ import (
 // "the cut would", or "". It neither uses ties nor boundaries, so that it finds mistakes in them.
 func (h *History) Breach(r *Request, cut Cut) string {
 	c, n := h.conv, h.Len()
-	head := true
+	head, users := true, 0 // users is the number of messages that a human typed after this one
+	for i := range n {
+		if h.human(i) {
+			users++
+		}
+	}
 	last := int32(0)
 	if n > 0 {
 		last = c.Messages[n-1].Segment
@@ -21,6 +26,9 @@ func (h *History) Breach(r *Request, cut Cut) string {
 	for i := range n {
 		m := &c.Messages[i]
 		head = head && m.Role == transcript.RoleSystem
+		if h.human(i) {
+			users--
+		}
 		summary := last > 0 && m.Segment == last && c.Messages[max(0, i-1)].Segment != last
 		switch {
 		case !h.Drops(cut, i):
@@ -32,7 +40,7 @@ func (h *History) Breach(r *Request, cut Cut) string {
 			return "drop the summary of the last compaction"
 		case !r.Newer && r.KeepLast > 0 && i >= n-r.KeepLast:
 			return fmt.Sprintf("drop message %d of %d, one of the last %d", i+1, n, r.KeepLast)
-		case !r.Newer && r.KeepLastUser > 0 && i >= h.lastUser(r.KeepLastUser):
+		case !r.Newer && users < r.KeepLastUser:
 			return fmt.Sprintf("drop message %d of %d, which follows the last user messages", i+1, n)
 		}
 	}

@@ -2,6 +2,7 @@ package trim
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -53,6 +54,29 @@ func spoken(script string) *History {
 		c.Messages = append(c.Messages, m)
 	}
 	return NewHistory(c, paired, profile.ByName("openai"), 0)
+}
+
+// TestTies checks that messages that belong together have no boundary between them.
+func TestTies(t *testing.T) {
+	for script, want := range map[string][]int{
+		"u a u a":                {0, 2},
+		"u c1 r1 c2 r2 a":        {0, 3, 5},
+		"u c1 +c2 r1 r2 c3 r3 a": {0, 5, 7},
+		"u c1 c2 r1 r2 a":        {0, 5},
+		"u R a u":                {0, 3},
+		"u a +a a u":             {0, 3, 4},
+	} {
+		h := spoken(script)
+		var got []int
+		for i := range h.Len() {
+			if h.is(i, Pair) {
+				got = append(got, i)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: boundaries %v, want %v", script, got, want)
+		}
+	}
 }
 
 // TestBreach checks that a wrong cut is found, whatever Choose thinks of it.
