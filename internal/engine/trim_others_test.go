@@ -356,7 +356,7 @@ func TestTrimLikeOthers(t *testing.T) {
 			"a result too long for the limit", "block/goose#1988",
 			strings.Replace(chat("u a u a:1 t1 a"), "result 1 at 4", strings.Repeat("x", 2000), 1),
 			trim.Request{MaxBytes: 600},
-			"no safe cut: what follows the last user boundary is larger than the limit. --boundary loop would keep 1 message (41 bytes).",
+			"no safe cut: what follows the last user boundary is larger than the limit. --boundary loop would keep 1 message (41 bytes). --results-max-bytes would shorten results; one has 2,002 bytes.",
 		},
 
 		{
