@@ -104,9 +104,8 @@ type trimmer struct {
 // read checks a source with all rules and passes its conversations to the trimmer.
 func (t *trimmer) read(ctx context.Context, src *source.Source, opts Options) (*round, *Report, error) {
 	opts.Edits, opts.Excerpts = false, false
-	r := &round{
-		settler: &settler{opts: FixOptions{Options: opts}, did: map[deed]bool{}}, last: true, waived: map[edit.Sum]bool{},
-	}
+	r := &round{settler: &settler{opts: FixOptions{Options: opts}, did: map[deed]bool{}}, last: true}
+	t.has = account{}
 	c := newChecker(src, opts)
 	c.visit, c.trim, t.seen = r, t, 0
 	rep, err := c.run(ctx)
