@@ -142,7 +142,7 @@ func leaves(t *testing.T, text []byte) map[string]int {
 // structure has the texts that say what a value is: a result that becomes text, or joins another
 // message, has others.
 var structure = map[string]bool{
-	"role": true, "user": true, "tool": true, "function": true, "model": true, "content": true, "type": true, "text": true, "parts": true,
+	"role": true, "user": true, "assistant": true, "tool": true, "tool_calls": true, "refusal": true, "annotations": true, "function": true, "model": true, "content": true, "type": true, "text": true, "parts": true,
 	"tool_result": true, "tool_use_id": true, "is_error": true, "tool_call_id": true, "function_call_output": true, "call_id": true,
 	"output": true, "functionResponse": true, "response": true, "toolResult": true, "toolUseId": true, "status": true, "success": true,
 	"error": true, "json": true, "id": true, "name": true, "result": true, "cache_control": true, "ephemeral": true,
