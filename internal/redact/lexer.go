@@ -164,14 +164,17 @@ type nest struct {
 	onKey  bool   // the next string is a key
 	key    string // of the value; for an array, the one that leads to it
 	known  bool   // the key is a word
+	remote bool   // a key on the way to it is unknown, or it is in a string
 	ended  bool   // the value has been read
 }
 
 // A place is where a value is.
 type place struct {
-	mode  mode
-	key   string
-	known bool
+	mode    mode
+	key     string
+	known   bool
+	remote  bool // a key on the way to it is unknown, or it is in a string
+	element bool // of an array
 }
 
 // A redactor redacts texts.
@@ -202,7 +205,7 @@ func (r *redactor) run(in *input, out *output, at place) {
 		if top.object {
 			key = top.key
 		}
-		return place{top.mode.within(key), top.key, top.known}
+		return place{top.mode.within(key), top.key, top.known, top.remote || top.object && !top.known, !top.object}
 	}
 	ends := func() {
 		if len(open) > 0 {
@@ -213,7 +216,7 @@ func (r *redactor) run(in *input, out *output, at place) {
 		switch {
 		case c == '{' || c == '[':
 			p := where()
-			open = append(open, nest{mode: p.mode, object: c == '{', onKey: c == '{', key: p.key, known: p.known})
+			open = append(open, nest{mode: p.mode, object: c == '{', onKey: c == '{', key: p.key, known: p.known, remote: p.remote})
 			if c == '[' && p.mode == named {
 				open[len(open)-1].mode = payload
 			}
@@ -296,14 +299,11 @@ func (r *redactor) word(word []rune) []rune {
 
 // number redacts a number.
 func (r *redactor) number(text []rune, p place) []rune {
-	digits := 0
-	for _, c := range text {
-		if '0' <= c && c <= '9' {
-			digits++
-		}
-	}
-	keeps := p.mode == structure && p.known && !slices.Contains(saidIn, p.key) || p.mode == declared
-	if keeps && (digits < window || isOrdinal(p.key) && digits == window || isTime(p.key) && epoch().MatchString(string(text))) {
+	field := p.mode == structure && p.known && !slices.Contains(saidIn, p.key)
+	switch {
+	case (field || p.mode == declared) && (!p.element || r.level == allWords) && len(text) < window,
+		field && isOrdinal(p.key) && r.level == allWords,
+		field && r.hasTime(p) && epoch().MatchString(string(text)):
 		return text
 	}
 	if i := slices.IndexFunc(text, func(c rune) bool { return c != '-' }); i < 0 {
@@ -312,8 +312,14 @@ func (r *redactor) number(text []rune, p place) []rune {
 	return r.fill(shapeNumber, text)
 }
 
-// epoch matches a time in seconds, milliseconds, microseconds or nanoseconds.
+// epoch matches a time of this century in seconds, milliseconds, microseconds or nanoseconds.
 var epoch = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^1\d{9}(\d{3}){0,3}(\.\d{1,9})?$`) })
+
+// hasTime reports whether a value in a place may be a time that stays. A time that no reader knows
+// is content, like one in an unknown field or in a text.
+func (r *redactor) hasTime(p place) bool {
+	return p.mode == structure && isTime(p.key) && (!p.remote && !p.element || r.level == allWords)
+}
 
 // isOrdinal reports whether the field of this key counts records.
 func isOrdinal(key string) bool { return key == "ordinal" || key == "messageIndex" || key == "index" }
@@ -420,7 +426,7 @@ func (r *redactor) value(text []rune, places []int64, p place) []rune {
 	}
 	if isJSON {
 		inner := &output{}
-		r.run(&input{text: text, places: places}, inner, place{mode: p.mode})
+		r.run(&input{text: text, places: places}, inner, place{mode: p.mode, remote: true})
 		return inner.text
 	}
 	return r.fillString(text, p.mode == payload || slices.Contains(saidIn, p.key))
@@ -542,10 +548,13 @@ func read(in *input, placed bool) quoted {
 
 // unescaping returns a character that is in no escape either, like r.
 func unescaping(r rune) rune {
-	if r < utf8.RuneSelf && !stays(r) {
+	switch {
+	case stays(r):
+		return r
+	case 0 <= r && r < utf8.RuneSelf:
 		return 'x'
 	}
-	return r
+	return filledLike(r)
 }
 
 // hex reads the digits of an escape.

@@ -194,17 +194,17 @@ func (r *redactor) source(ctx context.Context, src *source.Source) (*source.Sour
 }
 
 // write writes the redacted text. Each record is redacted alone, so that a broken one does not
-// affect the next.
+// affect the next. Nobody knows where the payloads of a broken one are, so its times do not stay.
 func (r *redactor) write(ctx context.Context, w *bufio.Writer, src *source.Source) error {
 	at := int64(0)
 	from := bufio.NewReaderSize(nil, 64<<10)
-	to := func(end int64) error {
+	to := func(end int64, start place) error {
 		if at == end {
 			return nil
 		}
 		from.Reset(io.NewSectionReader(src, at, end-at))
 		in := &input{from: from, at: at}
-		r.run(in, &output{to: w}, place{})
+		r.run(in, &output{to: w}, start)
 		if in.err == nil && in.at != end {
 			in.err = src.Err()
 		}
@@ -215,11 +215,11 @@ func (r *redactor) write(ctx context.Context, w *bufio.Writer, src *source.Sourc
 		if err != nil {
 			return err
 		}
-		if err := cmp.Or(ctx.Err(), to(rec.Span.Start), to(rec.Span.End)); err != nil {
+		if err := cmp.Or(ctx.Err(), to(rec.Span.Start, place{}), to(rec.Span.End, place{remote: !rec.Readable()})); err != nil {
 			return err
 		}
 	}
-	return to(src.Size())
+	return to(src.Size(), place{})
 }
 
 // same returns an error unless two reports say the same of two texts.
