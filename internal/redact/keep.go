@@ -141,9 +141,12 @@ func (r *redactor) parts(text []rune, numbers bool) []rune {
 			j++
 		}
 		part := string(text[i:j])
-		if m := date().FindStringSubmatchIndex(string(text[i:min(i+len("2006-01-02?"), len(text))])); !dated && m != nil && m[3]-m[2] == m[7]-m[6] {
-			i, dated = i+m[9], true
-			continue
+		if !dated && text[i] == '2' {
+			m := date().FindStringSubmatchIndex(string(text[i:min(i+len("2006-01-02?"), len(text))]))
+			if dated = m != nil && m[3]-m[2] == m[7]-m[6]; dated {
+				i += m[9]
+				continue
+			}
 		}
 		n := r.numbers(part)
 		switch {
