@@ -179,13 +179,19 @@ func (e *DialectError) Error() string {
 	return fmt.Sprintf("not a request in the dialect %s: the message %s is in the dialect %s", e.Dialect, e.Pointer, e.Found)
 }
 
-// A ProofError reports that a repair failed its proof. Fix then writes nothing.
+// A ProofError reports that a repair or a cut failed its proof. Fix and Trim then write nothing.
 type ProofError struct {
 	Reason string
+	cut    bool
 }
 
 // Error implements error.
-func (e *ProofError) Error() string { return "not repaired: the repair would " + e.Reason }
+func (e *ProofError) Error() string {
+	if e.cut {
+		return "not trimmed: the cut would " + e.Reason
+	}
+	return "not repaired: the repair would " + e.Reason
+}
 
 // A CheckOnlyError reports that there is something to repair, but that toolguard
 // does not repair transcripts of this kind. Fix then writes nothing.
@@ -600,7 +606,7 @@ func Redact(ctx context.Context, w io.Writer, r io.Reader, opts ...Option) (*Rep
 func public(err error) error {
 	var proof *engine.ProofError
 	if errors.As(err, &proof) {
-		return &ProofError{proof.Reason}
+		return &ProofError{Reason: proof.Reason}
 	}
 	var other *detect.ErrOtherDialect
 	if errors.As(err, &other) {

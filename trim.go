@@ -196,5 +196,10 @@ func publicTrim(err error) error {
 	if errors.As(err, &refused) {
 		return &NotTrimmedError{refused.Reason}
 	}
-	return public(err)
+	err = public(err)
+	var proof *ProofError
+	if errors.As(err, &proof) {
+		proof.cut = true
+	}
+	return err
 }
