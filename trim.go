@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/toolguard/toolguard/internal/engine"
@@ -146,6 +147,9 @@ func cut(ctx context.Context, src *source.Source, to TrimTo, o *options) (*Trimm
 	if to.Count != nil {
 		req.Count = func(text []byte) (float64, error) {
 			n, err := to.Count(string(text))
+			if err == nil && n < 0 {
+				err = fmt.Errorf("Count: expected a number from 0, got %d", n)
+			}
 			return float64(n), err
 		}
 	}

@@ -72,6 +72,7 @@ func TestTrimBytes(t *testing.T) {
 func TestTrimErrors(t *testing.T) {
 	count := func(string) (int, error) { return 0, errors.New("no counter") }
 	nothingElse := `[{"role":"user"},{"role":"assistant","content":"a"},{"role":"user","content":"b"},{"role":"assistant","content":"a"}]`
+	fewer := func(string) (int, error) { return -1, nil }
 	log := `{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"a"}}`
 	for _, c := range []struct {
 		in   string
@@ -89,6 +90,7 @@ func TestTrimErrors(t *testing.T) {
 		{trimHistory, toolguard.TrimTo{KeepLast: 1, Boundary: -1}, "Boundary: expected one of user, loop, pair", nil},
 		{trimHistory, toolguard.TrimTo{ResultsMaxBytes: 1}, "ResultsMaxBytes: expected at least 200 bytes, got 1", nil},
 		{trimHistory, toolguard.TrimTo{MaxTokens: 9, Count: count}, "no counter", nil},
+		{trimHistory, toolguard.TrimTo{MaxTokens: 9, Count: fewer}, "Count: expected a number from 0, got -1", nil},
 	} {
 		out, did, err := toolguard.TrimBytes(context.Background(), []byte(c.in), c.to)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) || out != nil || did != nil {

@@ -27,7 +27,13 @@ func (r *Request) margin() float64 {
 }
 
 // Tokens returns the number of tokens that a size has at most.
-func (r *Request) Tokens(s Size) int64 { return int64(math.Ceil(s.Tokens * r.margin())) }
+func (r *Request) Tokens(s Size) int64 {
+	n := math.Ceil(s.Tokens * r.margin())
+	if n >= math.MaxInt64 { // a counter may say anything
+		return math.MaxInt64
+	}
+	return int64(n)
+}
 
 // Counts reports whether tokens need to be counted.
 func (r *Request) Counts() bool { return r.Count == nil || r.MaxTokens > 0 }
