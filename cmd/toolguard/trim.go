@@ -178,6 +178,8 @@ func newTrimming(a *app, f *trimFlags, changed func(string) bool) (*trimming, er
 		return nil, errors.New("--keep-results needs --results-max-bytes")
 	case changed("out") && f.out == "":
 		return nil, errors.New(`--out: expected a path, got ""`)
+	case packedName(f.out):
+		return nil, fmt.Errorf("--out: %s: toolguard writes no compressed files", f.out)
 	}
 	return x, x.req.Validate(func(field string) string { return flagNames[field] })
 }

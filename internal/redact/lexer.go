@@ -379,7 +379,7 @@ func (r *redactor) fillString(text []rune, said bool) []rune {
 	for to > from && isSpace(text[to-1]) {
 		to--
 	}
-	out := slices.Clone(text)
+	var out []rune // nil until needed: a text can be long
 	for i := from; i < to; {
 		j := to
 		if to-from <= longestToken {
@@ -392,9 +392,18 @@ func (r *redactor) fillString(text []rune, said bool) []rune {
 			if said && slices.ContainsFunc(part, isSpace) {
 				as = shapeText
 			}
+			if len(part) == len(text) {
+				return r.fill(as, part)
+			}
+			if out == nil {
+				out = slices.Clone(text)
+			}
 			copy(out[i:], r.fill(as, part))
 		}
 		i = j + 1
+	}
+	if out == nil {
+		return text
 	}
 	return out
 }
@@ -408,28 +417,66 @@ func (r *redactor) string(in *input, out *output, p place) {
 	t.write(out)
 }
 
-// value redacts the text of a string.
+// value redacts the text of a string. Tags around calls stay; the texts between them are values too.
 func (r *redactor) value(text []rune, places []int64, p place) []rune {
-	if out, kept := r.keeps(text, p); kept {
-		return out
-	}
-	if n := r.prefix(text); n > 0 {
-		return slices.Concat(text[:n], r.fillString(text[n:], true))
-	}
-	isJSON := looksLikeJSON(text)
-	if lo, hi := r.tag(text); lo < hi && p.mode == structure && !(isJSON && json.Valid([]byte(string(text)))) {
-		rest := places
-		if places != nil {
-			rest = places[hi:]
+	var out []rune
+	for {
+		if kept, is := r.keeps(text, p); is {
+			return append(out, kept...)
 		}
-		return slices.Concat(r.value(text[:lo], places, p), text[lo:hi], r.value(text[hi:], rest, p))
+		if n := r.prefix(text); n > 0 {
+			return append(append(out, text[:n]...), r.fillString(text[n:], true)...)
+		}
+		isJSON := looksLikeJSON(text)
+		lo, hi := 0, 0
+		if p.mode == structure {
+			lo, hi = r.tag(text)
+		}
+		switch {
+		case lo < hi && !(isJSON && isValid(text)):
+		case isJSON:
+			inner := &output{text: out}
+			r.run(&input{text: text, places: places}, inner, place{mode: p.mode, remote: true})
+			return inner.text
+		default:
+			filled := r.fillString(text, p.mode == payload || slices.Contains(saidIn, p.key))
+			if len(out) == 0 {
+				return filled
+			}
+			return append(out, filled...)
+		}
+		out = append(out, r.value(text[:lo], places, p)...) // no tag is in it
+		out = append(out, text[lo:hi]...)
+		if text = text[hi:]; places != nil {
+			places = places[hi:]
+		}
 	}
-	if isJSON {
-		inner := &output{}
-		r.run(&input{text: text, places: places}, inner, place{mode: p.mode, remote: true})
-		return inner.text
+}
+
+// isValid reports whether a text is one JSON value. It reads no further than a text that is not.
+func isValid(text []rune) bool {
+	dec := json.NewDecoder(&runes{text})
+	if err := dec.Decode(new(json.RawMessage)); err != nil {
+		return false
 	}
-	return r.fillString(text, p.mode == payload || slices.Contains(saidIn, p.key))
+	_, err := dec.Token()
+	return err == io.EOF //nolint:errorlint // the decoder says so
+}
+
+// runes reads a text as UTF-8, a piece at a time.
+type runes struct{ text []rune }
+
+// Read implements io.Reader.
+func (r *runes) Read(p []byte) (int, error) {
+	if len(r.text) == 0 {
+		return 0, io.EOF
+	}
+	n := 0
+	for len(r.text) > 0 && n+utf8.UTFMax <= len(p) {
+		n += utf8.EncodeRune(p[n:], r.text[0])
+		r.text = r.text[1:]
+	}
+	return n, nil
 }
 
 // looksLikeJSON reports whether a string contains JSON, or what was meant to be.

@@ -179,13 +179,18 @@ func (p *payloads) at(l level) spans {
 // source returns the redacted source.
 func (r *redactor) source(ctx context.Context, src *source.Source) (*source.Source, error) {
 	from, to := io.Pipe()
+	wrote := make(chan error, 1)
 	go func() {
 		w := bufio.NewWriterSize(to, 64<<10)
 		err := r.write(ctx, w, src)
+		wrote <- err
 		to.CloseWithError(cmp.Or(err, w.Flush()))
 	}()
 	out, err := source.Spool(ctx, src.Name(), from, 0)
 	from.CloseWithError(context.Canceled)
+	if failed := <-wrote; err != nil && failed != nil {
+		err = failed // it begins with the name already
+	}
 	if err == nil && out.Size() != src.Size() {
 		_ = out.Close()
 		err = fmt.Errorf("%s: redacted text has %d bytes instead of %d", src.Name(), out.Size(), src.Size())
