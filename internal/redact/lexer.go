@@ -232,7 +232,8 @@ func (r *redactor) run(in *input, out *output, at place) {
 		case c == ',' || c == ':':
 			if len(open) > 0 {
 				top := &open[len(open)-1]
-				top.onKey, top.ended = top.object && c == ',', false
+				top.ended = c == ':' && !top.onKey // no value belongs behind a second colon
+				top.onKey = top.object && c == ','
 			}
 			out.add(c)
 			in.next()

@@ -192,6 +192,7 @@ func TestHardPlaces(t *testing.T) {
 		{`"content":"ok","created":5551234567`, "5551234567"},
 		{`"content":"ok","index":7391846205318`, "7391846205318"},
 		{`"content":"ok","index":1.7391846205318e9`, "7391846205318"},
+		{`"content":"ok","index":739:184:620`, "739:184:620"},
 		{`"content":"ok","created":1/*1739184620531*/`, "1739184620531"},
 		{`"content":"<tool_call>zanzibar</tool_call>"`, "zanzibar"},
 		{`"content":"[Request interrupted by user zanzibar"`, "zanzibar"},
