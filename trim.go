@@ -148,7 +148,7 @@ func cut(ctx context.Context, src *source.Source, to TrimTo, o *options) (*Trimm
 		req.Count = func(text []byte) (float64, error) {
 			n, err := to.Count(string(text))
 			if err == nil && n < 0 {
-				err = fmt.Errorf("Count: expected a number from 0, got %d", n)
+				err = fmt.Errorf("expected a number of tokens from 0, got %d", n)
 			}
 			return float64(n), err
 		}

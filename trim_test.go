@@ -90,7 +90,7 @@ func TestTrimErrors(t *testing.T) {
 		{trimHistory, toolguard.TrimTo{KeepLast: 1, Boundary: -1}, "Boundary: expected one of user, loop, pair", nil},
 		{trimHistory, toolguard.TrimTo{ResultsMaxBytes: 1}, "ResultsMaxBytes: expected at least 200 bytes, got 1", nil},
 		{trimHistory, toolguard.TrimTo{MaxTokens: 9, Count: count}, "no counter", nil},
-		{trimHistory, toolguard.TrimTo{MaxTokens: 9, Count: fewer}, "Count: expected a number from 0, got -1", nil},
+		{trimHistory, toolguard.TrimTo{MaxTokens: 9, Count: fewer}, "expected a number of tokens from 0, got -1", nil},
 	} {
 		out, did, err := toolguard.TrimBytes(context.Background(), []byte(c.in), c.to)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) || out != nil || did != nil {

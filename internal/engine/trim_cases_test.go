@@ -237,7 +237,7 @@ func TestTrimItems(t *testing.T) {
 		want, all := items, strings.Split(strings.Trim(items, "[]"), ",\n")
 		if c.want != "all" {
 			var kept []string
-			for _, i := range strings.Fields(c.want) {
+			for i := range strings.FieldsSeq(c.want) {
 				n, _ := strconv.Atoi(i)
 				kept = append(kept, all[n])
 			}

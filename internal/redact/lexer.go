@@ -461,7 +461,7 @@ func isValid(text []rune) bool {
 		return false
 	}
 	_, err := dec.Token()
-	return err == io.EOF //nolint:errorlint // the decoder says so
+	return err == io.EOF
 }
 
 // runes reads a text as UTF-8, a piece at a time.
