@@ -115,7 +115,7 @@ func TestTrimCases(t *testing.T) {
 		{"nothing, but too many tokens", "", trim.Request{MaxTokens: 1, Count: two}, "no safe cut: the history has no messages to drop"},
 		{"a head as long as the history", "u a", trim.Request{KeepFirst: 2, MaxBytes: 1000}, "all"},
 		{"a longer head", "u a", trim.Request{KeepFirst: 5, KeepLast: 1}, "all"},
-		{"a longer head, but too much", "u a", trim.Request{KeepFirst: 5, MaxBytes: 9}, "no safe cut: the messages to keep at the start are larger than the limit"},
+		{"a longer head, but too much", "u a", trim.Request{KeepFirst: 5, MaxBytes: 9}, "no safe cut: the messages to keep at the start are larger than the limit. --max-bytes 78 would keep 2 messages (78 bytes)."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			checkTrim(t, chat(c.script), Options{}, &c.req, c.want)
