@@ -105,8 +105,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.Metrics.Begin()()
-	u, rest := h.Upstreams.Find(r.URL.EscapedPath())
-	x := &exchange{upstream: u, rest: rest, shape: refusal.OpenAI}
+	u, rest := h.Upstreams.Find(escapedPath(r.URL))
+	x := &exchange{upstream: u, rest: rest, shape: refusal.OpenAI, answer: w.Header()}
 	var e *endpoint.Endpoint
 	if u != nil {
 		if e = endpoint.Find(r.Method, u.Path(rest)); e != nil {
@@ -126,6 +126,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+	if e != nil || offers(r, "h2c") {
+		r = stays(r)
+	}
 	if e != nil || upgrades(r) {
 		var ok bool
 		if r, ok = h.repair(w, r, x, e); !ok {
