@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -73,6 +75,7 @@ func at(i int) *int { return &i }
 func TestTrimCases(t *testing.T) {
 	one := "s u a:1 t1 a u a:2,3 t2 t3 a u a"
 	loop := "u a:1 t1 a:2 t2 a:3 t3 a"
+	two := func([]byte) (float64, error) { return 2, nil }
 	for _, c := range []struct {
 		name, script string
 		req          trim.Request
@@ -101,10 +104,18 @@ func TestTrimCases(t *testing.T) {
 		{"pair", loop, trim.Request{Target: at(4), Boundary: trim.Pair}, "3 4 5 6 7"},
 		{"loop", loop, trim.Request{Target: at(7), Boundary: trim.Loop}, "7"},
 		{"two turns without calls", "u a a u a", trim.Request{Target: at(2), Boundary: trim.Loop}, "2 3 4"},
-		{"nothing fits", one, trim.Request{MaxBytes: 10}, "no safe cut: what follows the last user boundary is larger than the limit"},
+		{"nothing fits", one, trim.Request{MaxBytes: 10}, "no safe cut: what follows the last user boundary is larger than the limit. --max-bytes 119 would keep 3 messages (119 bytes)."},
+		{"nothing fits at the end", one, trim.Request{MaxBytes: 10, KeepLast: 4}, "no safe cut: what follows the last user boundary is larger than the limit. --max-bytes 517 would keep 8 messages (517 bytes)."},
+		{"nothing fits in a loop", loop, trim.Request{MaxBytes: 10, MaxTokens: 5}, "no safe cut: the only user message is the first. --max-tokens 200 --max-bytes 636 would keep 8 messages (200 tokens)."},
 		{"fits as it is", one, trim.Request{MaxBytes: 10000}, "all"},
 		{"no human", "s a:1 t1 a", trim.Request{Target: at(3)}, "no safe cut: no message was typed by a human. --boundary loop would keep 2 messages (80 bytes)."},
 		{"nothing at all", "", trim.Request{KeepLast: 1}, "all"},
+		{"nothing within the limit", "", trim.Request{MaxBytes: 2}, "all"},
+		{"nothing, but too much", "", trim.Request{MaxBytes: 1}, "no safe cut: the history has no messages to drop"},
+		{"nothing, but too many tokens", "", trim.Request{MaxTokens: 1, Count: two}, "no safe cut: the history has no messages to drop"},
+		{"a head as long as the history", "u a", trim.Request{KeepFirst: 2, MaxBytes: 1000}, "all"},
+		{"a longer head", "u a", trim.Request{KeepFirst: 5, KeepLast: 1}, "all"},
+		{"a longer head, but too much", "u a", trim.Request{KeepFirst: 5, MaxBytes: 9}, "no safe cut: the messages to keep at the start are larger than the limit. --max-bytes 78 would keep 2 messages (78 bytes)."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			checkTrim(t, chat(c.script), Options{}, &c.req, c.want)
@@ -167,18 +178,83 @@ func checkTrim(t *testing.T, text string, opts Options, req *trim.Request, want 
 func messagesIn(t *testing.T, text string) []string {
 	t.Helper()
 	var list []json.RawMessage
-	var body struct{ Messages []json.RawMessage }
+	var body struct{ Messages, Input, Contents []json.RawMessage }
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
 		if err := json.Unmarshal([]byte(text), &body); err != nil {
 			t.Fatal(err)
 		}
-		list = body.Messages
+		list = slices.Concat(body.Messages, body.Input, body.Contents)
 	}
 	out := make([]string, len(list))
 	for i, m := range list {
 		out[i] = string(m)
 	}
 	return out
+}
+
+// TestTrimOneLine checks that what is left of JSON Lines can be trimmed again, even if it is one line.
+func TestTrimOneLine(t *testing.T) {
+	lines := strings.ReplaceAll(strings.Trim(chat("u a u"), "[]"), ",\n", "\n") + "\n"
+	one := lines[strings.LastIndex(lines, "\n {")+1:]
+	req := &trim.Request{KeepLast: 1}
+	for _, text := range []string{lines, one} {
+		got, err := Trim(context.Background(), source.FromBytes("x.jsonl", []byte(text)), Options{}, req)
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", text, err)
+		case got.Changed() != (text == lines):
+			t.Errorf("%s: changed: %t", text, got.Changed())
+		case got.Changed() && strings.TrimSpace(string(got.Pieces.Source().Text())) != strings.TrimSpace(one):
+			t.Errorf("left %s, want %s", got.Pieces.Source().Text(), one)
+		}
+	}
+}
+
+// approved is a history of OpenAI Responses in which a human approves a call of a server.
+const approved = `[{"type":"message","role":"user","content":"q"},
+{"type":"mcp_approval_request","id":"mcpr_1","server_label":"s","name":"f","arguments":"{}"},
+{"type":"mcp_approval_response","approval_request_id":"mcpr_1","approve":true},
+{"type":"message","role":"user","content":"q"},
+{"type":"mcp_call","id":"mcp_1","approval_request_id":"mcpr_1","server_label":"s","name":"f","arguments":"{}","output":"1"},
+{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"a"}]},
+{"type":"mystery","id":"m_1"},
+{"type":"message","role":"user","content":"q"},
+{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"},
+{"type":"function_call_output","call_id":"c1","output":"1"},
+{"type":"message","id":"msg_2","role":"assistant","content":[{"type":"output_text","text":"a"}]}]`
+
+// TestTrimItems checks that no item is kept that names a dropped one, and that an unknown item before
+// a turn does not belong to that turn.
+func TestTrimItems(t *testing.T) {
+	for _, c := range []struct {
+		req  trim.Request
+		want string
+	}{
+		{trim.Request{Target: at(3)}, "7 8 9 10"},
+		{trim.Request{KeepLast: 7}, "all"},
+		{trim.Request{KeepLast: 1, Boundary: trim.Loop}, "10"},
+	} {
+		got, err := Trim(context.Background(), source.FromBytes("x.json", []byte(approved)), Options{}, &c.req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, all := approved, strings.Split(strings.Trim(approved, "[]"), ",\n")
+		if c.want != "all" {
+			var kept []string
+			for i := range strings.FieldsSeq(c.want) {
+				n, _ := strconv.Atoi(i)
+				kept = append(kept, all[n])
+			}
+			want = "[" + strings.Join(kept, ",\n") + "]"
+		}
+		is := approved
+		if got.Changed() {
+			is = string(got.Pieces.Source().Text())
+		}
+		if is != want {
+			t.Errorf("%+v: kept\n%s\nwant\n%s", c.req, is, want)
+		}
+	}
 }
 
 // TestTrimShortens checks the label of a shortened result, byte by byte.
@@ -204,6 +280,29 @@ func TestTrimShortens(t *testing.T) {
 	}
 }
 
+// TestTrimCutsAndShortens checks that only results that stay are shortened and reported, up to the
+// last message.
+func TestTrimCutsAndShortens(t *testing.T) {
+	long := strings.Repeat("0123456789", 100)
+	text := chat("u a:1 t1 u a:2 t2 a:3 t3")
+	for _, was := range []string{"result 1 at 2", "result 2 at 5", "result 3 at 7"} {
+		text = strings.Replace(text, was, long, 1)
+	}
+	got, err := Trim(context.Background(), source.FromBytes("x.json", []byte(text)), Options{}, &trim.Request{KeepLast: 5, ResultsMax: 240})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, tail, _ := strings.Cut(text, long)
+	_, tail, _ = strings.Cut(tail, "\n ")
+	short := long[:138] + "[toolguard] 817 of 1,000 bytes of this result were cut." + long[1000-45:]
+	if out, want := string(got.Pieces.Source().Text()), "["+strings.ReplaceAll(tail, long, short); out != want {
+		t.Errorf("got\n%s\nwant\n%s", out, want)
+	}
+	if len(got.Shortened) != 2 || got.Shortened[0].CallID != "2" || got.Shortened[1].CallID != "3" {
+		t.Errorf("%+v", got.Shortened)
+	}
+}
+
 // TestTrimLimits checks that tokens are those of the counter and that its error ends the run.
 func TestTrimLimits(t *testing.T) {
 	text := chat("s u a:1 t1 a u a")
@@ -213,10 +312,56 @@ func TestTrimLimits(t *testing.T) {
 	if err != nil || got.Kept != 2 || got.Pinned != 1 || got.Tokens != 53 {
 		t.Errorf("%+v, %v", got, err)
 	}
+	for most, want := range map[int64]string{
+		53: "", 52: "no safe cut: what follows the last user boundary is larger than the limit. --max-tokens 53 would keep 3 messages (53 tokens).",
+		97: "", 96: "",
+	} {
+		req.MaxTokens = most
+		got, err := Trim(context.Background(), source.FromBytes("x.json", []byte(text)), Options{}, req)
+		if (err != nil || want != "") && (err == nil || err.Error() != want) || err == nil && (got.Tokens > most || got.Changed() != (most < 97)) {
+			t.Errorf("at most %d: %v, want %q", most, err, want)
+		}
+	}
 	broken := errors.New("broken")
 	req.Count = func([]byte) (float64, error) { return 0, broken }
 	if _, err := Trim(context.Background(), source.FromBytes("x.json", []byte(text)), Options{}, req); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestTrimUnknownElements checks that an element that is no message goes with the one before it.
+func TestTrimUnknownElements(t *testing.T) {
+	user, note, answer := `{"role":"user","content":"a"}`, `{"note":1}`, `{"role":"assistant","content":"b"}`
+	list := func(elements ...string) string { return "[" + strings.Join(elements, ", ") + "]" }
+	text := list(note, user, note, answer, user, answer, note)
+	for want, req := range map[string]trim.Request{
+		list(note, user, note, answer):             {KeepFirst: 2},
+		list(note, user, answer, note):             {KeepLast: 2},
+		list(note, user, note, user, answer, note): {KeepFirst: 1, KeepLast: 2, Boundary: trim.Pair},
+	} {
+		got, err := Trim(context.Background(), source.FromBytes("x.json", []byte(text)), Options{}, &req)
+		if err != nil || !got.Changed() || string(got.Pieces.Source().Text()) != want {
+			t.Errorf("%+v: %v, want %s", req, err, want)
+			if err == nil && got.Changed() {
+				t.Logf("got %s", got.Pieces.Source().Text())
+			}
+		}
+	}
+}
+
+// TestTrimMargin checks that the estimate is reported, and limited, with the margin.
+func TestTrimMargin(t *testing.T) {
+	text := chat("s u a:1 t1 a u a")
+	sum := trim.Estimate([]byte("[")) + trim.Estimate([]byte("]"))
+	for _, m := range messagesIn(t, text) {
+		sum += trim.Estimate([]byte(m)) + 1
+	}
+	want := int64(math.Ceil(1.15 * sum))
+	for _, most := range []int64{want, want - 1} {
+		got, err := Trim(context.Background(), source.FromBytes("x.json", []byte(text)), Options{}, &trim.Request{MaxTokens: most})
+		if err != nil || got.Changed() != (most < want) || !got.Changed() && got.Tokens != want || got.Tokens > most {
+			t.Errorf("at most %d: %v, %+v, want %d", most, err, got, want)
+		}
 	}
 }
 
