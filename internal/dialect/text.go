@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -46,7 +45,7 @@ func (t *NewText) keep(of source.Value, lost func(key source.Value) bool, values
 	collect = func(of source.Value, lost func(key source.Value) bool) {
 		for k, v := range of.Members() {
 			switch inside := func(s source.Span) bool { return v.Span().Contains(s) }; {
-			case saysNothing(v), contains(t.Forms, k), !lost(k), slices.Contains(said, v.Span()):
+			case v.Kind() == source.Null, contains(t.Forms, k), !lost(k), slices.Contains(said, v.Span()):
 			case !slices.ContainsFunc(said, inside):
 				fields = append(fields, Field{k.Str(), string(v.Raw())})
 			case v.Kind() == source.Object:
@@ -61,22 +60,6 @@ func (t *NewText) keep(of source.Value, lost func(key source.Value) bool, values
 }
 
 func anyKey(source.Value) bool { return true }
-
-// mostEmpty is how long an empty value can be, with white space.
-const mostEmpty = 64
-
-// saysNothing reports whether a field with this value means the same as no field.
-func saysNothing(v source.Value) bool {
-	raw := v.Raw()
-	if len(raw) > mostEmpty {
-		return false
-	}
-	switch string(bytes.Join(bytes.Fields(raw), nil)) {
-	case "null", "false", `""`, "[]", "{}":
-		return true
-	}
-	return false
-}
 
 // A Text is a call or a result written as text. At most one of its fields is set.
 // None is set if the dialect has no place for such a text.
