@@ -40,14 +40,14 @@ func (t *NewText) keep(of source.Value, lost func(key source.Value) bool, values
 			said = append(said, v.Span())
 		}
 	}
-	var fields []Field
+	var fields []string
 	var collect func(of source.Value, lost func(key source.Value) bool)
 	collect = func(of source.Value, lost func(key source.Value) bool) {
 		for k, v := range of.Members() {
 			switch inside := func(s source.Span) bool { return v.Span().Contains(s) }; {
 			case v.Kind() == source.Null, contains(t.Forms, k), !lost(k), slices.Contains(said, v.Span()):
 			case !slices.ContainsFunc(said, inside):
-				fields = append(fields, Field{k.Str(), string(v.Raw())})
+				fields = append(fields, string(k.Raw())+":"+string(v.Raw()))
 			case v.Kind() == source.Object:
 				collect(v, anyKey)
 			}
@@ -55,7 +55,7 @@ func (t *NewText) keep(of source.Value, lost func(key source.Value) bool, values
 	}
 	collect(of, lost)
 	if len(fields) > 0 {
-		t.rest = source.Quote(object(fields))
+		t.rest = source.Quote("{" + strings.Join(fields, ",") + "}")
 	}
 }
 
