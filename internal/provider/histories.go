@@ -44,7 +44,7 @@ func (h History) Request() ([]byte, error) {
 	rest := ""
 	switch h.API {
 	case "anthropic":
-		rest = `"model":"claude-sonnet-4-5","max_tokens":64,`
+		rest = `"model":"claude-haiku-4-5","max_tokens":64,`
 	case "openai-chat":
 		rest = `"model":"gpt-5.1",`
 	case "kimi":
