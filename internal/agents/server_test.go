@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/toolguard/toolguard/internal/provider"
 )
 
 // A server is a model that follows a script, behind all APIs of wires. It listens on the
@@ -22,6 +24,8 @@ type server struct {
 	mu       sync.Mutex
 	script   []reply
 	requests []request
+	strict   bool     // requests are refused as the API would
+	refused  []string // why
 	strays   []string // hosts that an agent tried to reach
 	faults   []string // what the server could not answer
 }
@@ -50,7 +54,7 @@ func serve(t *testing.T, script ...reply) *server {
 func (s *server) play(script ...reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.script, s.requests = script, nil
+	s.script, s.requests, s.refused = script, nil, nil
 }
 
 // seen returns the requests of this script so far.
@@ -131,6 +135,9 @@ func (s *server) answer(w http.ResponseWriter, api *wire, body []byte) error {
 	if err != nil {
 		return fmt.Errorf("expected a request in %s: %w", api.name, err)
 	}
+	if s.refuses(w, api, body, len(tools) > 0) {
+		return nil
+	}
 	next, tool := reply{text: "ok"}, shell{}
 	// Agents also ask for titles and summaries, without tools.
 	if len(tools) > 0 {
@@ -158,6 +165,31 @@ func (s *server) answer(w http.ResponseWriter, api *wire, body []byte) error {
 		fmt.Fprintf(w, "data: %s\n\n", data)
 	}
 	return nil
+}
+
+// refuses refuses a request if the server is strict and the API would.
+func (s *server) refuses(w http.ResponseWriter, api *wire, body []byte, recorded bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.strict {
+		return false
+	}
+	rules, err := provider.Find(api.name)
+	if err != nil {
+		s.faults = append(s.faults, err.Error())
+		return false
+	}
+	why := rules.Faults(body)
+	if len(why) == 0 {
+		return false
+	}
+	if recorded {
+		s.requests = append(s.requests, request{api, body})
+	}
+	s.refused = append(s.refused, why[0].Message)
+	w.WriteHeader(http.StatusBadRequest)
+	w.Write(rules.Refusal(why[0])) //nolint:errcheck // the agent may be gone
+	return true
 }
 
 // choose returns the reply of a script to a request.

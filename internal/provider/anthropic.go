@@ -35,6 +35,11 @@ func messages(r object, f *faults) {
 	for i, v := range all {
 		m := fields(v)
 		role := text(m["role"])
+		if role == "system" && i > 0 {
+			// Claude Code sends such messages. They are turns of their own.
+			turns = append(turns, &turn{role: role, first: i})
+			continue
+		}
 		if role != "user" && role != "assistant" {
 			f.add("messages.%d.role: Input should be 'user' or 'assistant'", i)
 			continue
@@ -74,11 +79,12 @@ func messages(r object, f *faults) {
 		if k+1 < len(turns) {
 			after = turns[k+1]
 		}
-		if t.role == "assistant" {
+		switch t.role {
+		case "assistant":
 			t.assistant(f, after)
-			continue
+		case "user":
+			t.user(f, before)
 		}
-		t.user(f, before)
 	}
 	reasoning(f, turns)
 }
