@@ -3,6 +3,7 @@ module github.com/toolguard/toolguard/proxy
 go 1.25.0
 
 require (
+	github.com/google/go-cmp v0.7.0
 	github.com/klauspost/compress v1.20.3
 	github.com/prometheus/client_golang v1.24.1
 	github.com/spf13/cobra v1.10.2

@@ -195,7 +195,7 @@ func (b *bench) start(t *testing.T, flags ...string) string {
 	address := free(t)
 	args := append([]string{"--listen", address}, flags...)
 	for _, a := range provider.APIs() {
-		args = append(args, "--upstream", fmt.Sprintf("/%s=%s/%[1]s,target=%s", a.Name, b.upstream.URL, target(a.Name)))
+		args = append(args, "--upstream", fmt.Sprintf("/%[1]s=%[2]s/%[1]s,target=%[3]s", a.Name, b.upstream.URL, target(a.Name)))
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	cmd := exec.CommandContext(ctx, b.proxy, args...)
@@ -207,9 +207,14 @@ func (b *bench) start(t *testing.T, flags ...string) string {
 		stop()
 		t.Fatal(err)
 	}
+	ended := make(chan struct{})
+	go func() {
+		cmd.Wait() //nolint:errcheck // it is interrupted at the end
+		close(ended)
+	}()
 	t.Cleanup(func() {
 		stop()
-		cmd.Wait() //nolint:errcheck // it was interrupted
+		<-ended
 		if t.Failed() {
 			t.Logf("the log of the proxy:\n%s", &log)
 		}
@@ -219,6 +224,11 @@ func (b *bench) start(t *testing.T, flags ...string) string {
 		if err == nil {
 			res.Body.Close()
 			return "http://" + address
+		}
+		select {
+		case <-ended:
+			t.Fatalf("%s %q ended", b.proxy, args)
+		default:
 		}
 		if time.Now().After(limit) {
 			t.Fatalf("%s %q is not there: %v", b.proxy, args, err)
