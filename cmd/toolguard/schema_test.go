@@ -61,32 +61,36 @@ func newReportSchema(t *testing.T) *reportSchema {
 	return s
 }
 
-// validate checks one value of a report and returns it.
-func (s *reportSchema) validate(t *testing.T, where, schema, text string) any {
+// validate checks values of a report and returns them.
+func (s *reportSchema) validate(t *testing.T, where, schema string, texts ...string) []any {
 	t.Helper()
-	a, err := s.validator.Validate(reference.Request{Schema: schema, URL: s.raw["$id"].(string), Formats: true, Values: []string{text}})
+	a, err := s.validator.Validate(reference.Request{Schema: schema, URL: s.raw["$id"].(string), Formats: true, Values: texts})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if a.Invalid != "" {
 		t.Fatalf("%s: the schema is invalid: %s", where, a.Invalid)
 	}
-	for _, f := range a.Failures[0] {
-		t.Errorf("%s: %q: %s\n%s", where, f.At, f.Message, text)
+	var out []any
+	for i, text := range texts {
+		for _, f := range a.Failures[i] {
+			t.Errorf("%s: %q: %s\n%s", where, f.At, f.Message, text)
+		}
+		numbers := json.NewDecoder(strings.NewReader(text))
+		numbers.UseNumber()
+		var v any
+		if err := numbers.Decode(&v); err != nil {
+			t.Errorf("%s: %v\n%s", where, err, text)
+		}
+		out = append(out, v)
 	}
-	numbers := json.NewDecoder(strings.NewReader(text))
-	numbers.UseNumber()
-	var v any
-	if err := numbers.Decode(&v); err != nil {
-		t.Errorf("%s: %v\n%s", where, err, text)
-	}
-	return v
+	return out
 }
 
 // report checks a JSON report and returns it.
 func (s *reportSchema) report(t *testing.T, where, text string) any {
 	t.Helper()
-	return s.validate(t, where, s.document, text)
+	return s.validate(t, where, s.document, text)[0]
 }
 
 // lines checks a JSONL report and returns its lines.
@@ -95,11 +99,7 @@ func (s *reportSchema) lines(t *testing.T, where, text string) []any {
 	if !strings.HasSuffix(text, "\n") {
 		t.Errorf("%s: the last line does not end", where)
 	}
-	var out []any
-	for line := range strings.Lines(text) {
-		out = append(out, s.validate(t, where, s.line, line))
-	}
-	return out
+	return s.validate(t, where, s.line, slices.Collect(strings.Lines(text))...)
 }
 
 // resolve follows a reference to a definition. The place of a definition is its name,

@@ -178,7 +178,7 @@ func TestFixMutants(t *testing.T) {
 			sources = append(sources, in)
 		}
 	}
-	want := sample.Inputs(6_000, 200, 150)
+	want := sample.Inputs(6_000, 120, 100)
 	sources = sampled(t, 10, sources)
 	basic, all := basicSets(), allSets()
 	n, repaired, held, usual := 0, 0, 0, 0

@@ -498,7 +498,7 @@ var recordedResult = regexp.MustCompile(`result \d \d`)
 func TestMutants(t *testing.T) {
 	t.Parallel()
 	seed := sample.Seed(5)
-	total, kept := sample.Inputs(20_400, 600, 400), sample.Inputs(6_000, 240, 200)
+	total, kept := sample.Inputs(20_400, 408, 340), sample.Inputs(6_000, 160, 160)
 	for w, wire := range slices.Concat(wires, keptWires) {
 		n := total / len(wires)
 		if wire.target == "" {

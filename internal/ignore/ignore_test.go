@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/toolguard/toolguard/internal/sample"
 )
 
 // tree is what most tests look at: directories end in a slash.
@@ -87,7 +89,7 @@ func TestAsGit(t *testing.T) {
 	for _, c := range cases {
 		g.compare(t, tree, c.files)
 	}
-	for seed := range uint64(150) {
+	for seed := range uint64(sample.Size(150, 50, 50)) {
 		paths, files := random(rand.New(rand.NewPCG(seed, 0)))
 		g.compare(t, paths, files)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/toolguard/toolguard/internal/sample"
 )
 
 // drafts returns the beginnings of schemas that name each draft, or none.
@@ -34,10 +36,12 @@ func TestInvalidSchemas(t *testing.T) {
 		`{"a":{}}`, `{"a":[]}`, `{"a":["b"]}`, `{"a":["b","b"]}`, `{"(?=a)":1}`, `{"http://h/x":true}`, `{"type":"nothing"}`, `{"$ref":"#/nothing"}`, `{"$schema":"http://h/x"}`,
 	}
 	n := 0
-	for _, draft := range drafts() {
-		for _, key := range keywords {
-			for _, value := range values {
+	for i, draft := range drafts() {
+		for j, key := range keywords {
+			for k, value := range values {
 				switch {
+				case (i+j+k)%sample.Size(1, 3, 3) > 0:
+					continue
 				case key == "patternProperties" && value == `{"(?=a)":1}`:
 					continue // it is unknown which properties the schema is for, so any value is accepted
 				case key == "additionalItems" && value == `{"$schema":"http://h/x"}`:
@@ -53,7 +57,7 @@ func TestInvalidSchemas(t *testing.T) {
 			}
 		}
 	}
-	if n < 10_000 {
+	if n < sample.Size(10_000, 3_000, 3_000) {
 		t.Error(n)
 	}
 }
