@@ -74,7 +74,6 @@ func newForward(transport http.RoundTripper, failed func(*exchange, string)) *ht
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			x := exchangeOf(r.Context())
 			if r.Context().Err() != nil {
-				failed(x, "client")
 				panic(http.ErrAbortHandler) // there is nobody to answer
 			}
 			reason := failure(err)

@@ -155,9 +155,11 @@ func (h *handler) send(w http.ResponseWriter, r *http.Request, x *exchange) {
 		if p == nil {
 			return
 		}
-		if p == http.ErrAbortHandler && r.Context().Err() == nil { //nolint:errorlint // it is panicked with as it is
-			h.failed(x, "cut")
+		reason := "cut"
+		if r.Context().Err() != nil {
+			reason = "client"
 		}
+		h.failed(x, reason)
 		panic(p)
 	}()
 	h.forward.ServeHTTP(w, r)

@@ -4,7 +4,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -85,11 +84,12 @@ func (s *Server) Serve(ctx context.Context, listener, side net.Listener) error {
 	}
 	s.handler.draining.Store(true)
 	s.handler.Log.Info("draining", "active", s.active.Load())
+	// Shutdown would no longer answer /healthz on connections that are open already.
+	listener.Close()
+	s.main.SetKeepAlivesEnabled(false)
 	// A context of its own: the one that has ended would cut the streams.
 	wait, done := context.WithTimeout(context.Background(), s.drain)
 	defer done()
-	err := s.main.Shutdown(wait)
-	// Shutdown does not wait for connections that are no longer HTTP.
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for s.active.Load() > 0 && wait.Err() == nil {
@@ -100,10 +100,10 @@ func (s *Server) Serve(ctx context.Context, listener, side net.Listener) error {
 	}
 	left := s.active.Load()
 	s.handler.Log.Info("ended", "cut", left)
-	s.cut()
-	s.main.Close()
-	if errors.Is(err, context.DeadlineExceeded) {
-		return nil // the streams that are cut are in the log
+	if left == 0 {
+		_ = s.main.Shutdown(wait) // a response may still be on its way
 	}
-	return err
+	s.cut()
+	_ = s.main.Close() // all that is left is cut
+	return nil
 }
