@@ -24,6 +24,7 @@ type server struct {
 	mu       sync.Mutex
 	script   []reply
 	requests []request
+	all      [][]byte // of all requests to a model, also those that are not of the script
 	strict   bool     // requests are refused as the API would
 	refused  []string // why
 	strays   []string // hosts that an agent tried to reach
@@ -54,7 +55,7 @@ func serve(t *testing.T, script ...reply) *server {
 func (s *server) play(script ...reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.script, s.requests, s.refused = script, nil, nil
+	s.script, s.requests, s.refused, s.all = script, nil, nil, nil
 }
 
 // seen returns the requests of this script so far.
@@ -62,6 +63,20 @@ func (s *server) seen() []request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
+}
+
+// why returns why the model refused requests of this script.
+func (s *server) why() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.refused)
+}
+
+// bodies returns the bodies of all requests to a model so far.
+func (s *server) bodies() [][]byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.all)
 }
 
 // wrong returns the hosts that agents tried to reach, and what the server could not answer.
@@ -135,6 +150,9 @@ func (s *server) answer(w http.ResponseWriter, api *wire, body []byte) error {
 	if err != nil {
 		return fmt.Errorf("expected a request in %s: %w", api.name, err)
 	}
+	s.mu.Lock()
+	s.all = append(s.all, body)
+	s.mu.Unlock()
 	if s.refuses(w, api, body, len(tools) > 0) {
 		return nil
 	}
