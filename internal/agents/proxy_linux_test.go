@@ -2,6 +2,7 @@ package agents
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -203,12 +204,15 @@ func (d *desk) harm(path string, do func([]record) []record) {
 	}
 }
 
-// A tap records the requests of an agent on their way to the proxy.
+// A tap records the requests of an agent to a model on their way to the proxy.
 type tap struct {
 	*httptest.Server
 	mu   sync.Mutex
-	sent []request
+	sent []passed
 }
+
+// A passed is the body of a request as it was sent, and unpacked.
+type passed struct{ raw, body []byte }
 
 // newTap starts a tap before an address.
 func newTap(t *testing.T, address string) *tap {
@@ -227,10 +231,13 @@ func newTap(t *testing.T, address string) *tap {
 		if err != nil {
 			return // the agent was killed
 		}
-		i := slices.IndexFunc(wires(), func(a *wire) bool { return strings.Contains(r.URL.Path, a.path) })
-		if r.Method == http.MethodPost && i >= 0 {
+		if slices.ContainsFunc(wires(), func(a *wire) bool { return r.Method == http.MethodPost && strings.Contains(r.URL.Path, a.path) }) {
+			plain, err := unpack(body, r.Header.Get("Content-Encoding"))
+			if err != nil {
+				t.Error(err)
+			}
 			p.mu.Lock()
-			p.sent = append(p.sent, request{wires()[i], body})
+			p.sent = append(p.sent, passed{body, plain})
 			p.mu.Unlock()
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
@@ -244,7 +251,7 @@ func newTap(t *testing.T, address string) *tap {
 }
 
 // take returns the requests since it was last called.
-func (p *tap) take() []request {
+func (p *tap) take() []passed {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	out := p.sent
@@ -325,9 +332,37 @@ func (d *desk) settings(program, address, upstream string) {
 	}
 	rest, _, _ := strings.Cut(d.agent.files[".codex/config.toml"], "[model_providers.")
 	rest = regexp.MustCompile(`(?m)^model_provider = .*$`).ReplaceAllLiteralString(rest, toml[0])
-	if err := os.WriteFile(filepath.Join(d.home, ".codex", "config.toml"), []byte(rest+strings.Join(toml[1:], "\n")+"\n"), 0o600); err != nil {
+	own := strings.Join(toml[1:], "\n") + "\n"
+	if d.packs {
+		// Codex packs requests if its user has signed in, and the provider has this name.
+		own = regexp.MustCompile(`(?m)^name = .*$`).ReplaceAllLiteralString(own, `name = "OpenAI"`)
+		own = regexp.MustCompile(`(?m)^env_key = .*$`).ReplaceAllLiteralString(own, "requires_openai_auth = true")
+		rest = fmt.Sprintf("chatgpt_base_url = %q\n", d.model.URL+"/backend-api") + rest
+		d.write(".codex/auth.json", account())
+	}
+	d.write(".codex/config.toml", rest+own)
+}
+
+// write writes a file in the home of the agent.
+func (d *desk) write(name, text string) {
+	d.t.Helper()
+	if err := os.WriteFile(filepath.Join(d.home, filepath.FromSlash(name)), []byte(text), 0o600); err != nil {
 		d.t.Fatal(err)
 	}
+}
+
+// account returns the file in which Codex keeps an account. There is no such account, and nothing
+// is signed: Codex only reads what the token says.
+func account() string {
+	part := func(v any) string { return base64.RawURLEncoding.EncodeToString([]byte(encode(v))) }
+	token := part(map[string]any{"alg": "none", "typ": "JWT"}) + "." + part(map[string]any{
+		"email": "nobody@example.org", "exp": time.Now().Add(24 * time.Hour).Unix(),
+		"https://api.openai.com/auth": map[string]any{"chatgpt_plan_type": "pro", "chatgpt_account_id": "none", "chatgpt_user_id": "none"},
+	}) + ".none"
+	return encode(map[string]any{
+		"auth_mode": "chatgpt", "OPENAI_API_KEY": nil, "last_refresh": time.Now().UTC().Format(time.RFC3339),
+		"tokens": map[string]any{"id_token": token, "access_token": token, "refresh_token": "none", "account_id": "none"},
+	})
 }
 
 // again puts back the home of the agent as it was, with a session that is damaged.
@@ -355,73 +390,83 @@ func TestThroughProxy(t *testing.T) {
 		if damages(a.name) == nil {
 			continue
 		}
-		t.Run(a.name, func(t *testing.T) {
-			d := newDesk(t, a, dir, "")
-			commands := []command{commandA(), commandB()}
-			upstream := d.model.URL + ",target=" + target(a)
-			// Codex resumes a session only with the provider that it was recorded with, so
-			// that has the name that the proxy prints.
+		t.Run(a.name, func(t *testing.T) { throughProxy(t, newDesk(t, a, dir, ""), program, installed(t, dir, a.module)) })
+		if a.name == "Codex" {
+			t.Run(a.name+", packed", func(t *testing.T) {
+				d := newDesk(t, a, dir, "")
+				d.packs = true
+				throughProxy(t, d, program, installed(t, dir, a.module)+", packed")
+			})
+		}
+	}
+}
+
+// throughProxy damages the sessions of one agent.
+func throughProxy(t *testing.T, d *desk, program, version string) {
+	t.Helper()
+	commands := []command{commandA(), commandB()}
+	upstream := d.model.URL + ",target=" + target(d.agent)
+	// Codex resumes a session only with the provider that it was recorded with, so
+	// that has the name that the proxy prints.
+	d.settings(program, d.model.URL, upstream)
+	d.model.play(reply{"First.", commands[:1]}, reply{"Second.", commands[1:]}, reply{text: "Done."})
+	_, _, done := d.start(d.agent.start("begin"))
+	<-done
+	if n := len(d.model.seen()); n < 3 {
+		t.Fatalf("the session has %d requests, want 3", n)
+	}
+	path, aside := d.log(), d.home+".aside"
+	d.copy(d.home, aside)
+	d.model.strict = true
+
+	tap := newTap(t, startProxy(t, program, upstream))
+	var itself, healed []string
+	for _, fault := range damages(d.agent.name) {
+		t.Run(fault.name, func(t *testing.T) {
+			outer := d.t
+			d.t = t
+			defer func() { d.t = outer }()
+
+			d.again(aside, path, fault.do)
 			d.settings(program, d.model.URL, upstream)
-			d.model.play(reply{"First.", commands[:1]}, reply{"Second.", commands[1:]}, reply{text: "Done."})
-			_, _, done := d.start(a.start("begin"))
-			<-done
-			if n := len(d.model.seen()); n < 3 {
-				t.Fatalf("the session has %d requests, want 3", n)
+			alone := d.resumed(path, commands)
+			got := ""
+			if why := d.model.why(); len(why) > 0 {
+				got = why[0]
 			}
-			path, aside := d.log(), d.home+".aside"
-			d.copy(d.home, aside)
-			d.model.strict = true
-
-			tap := newTap(t, startProxy(t, program, upstream))
-			var itself, healed []string
-			for _, fault := range damages(a.name) {
-				t.Run(fault.name, func(t *testing.T) {
-					outer := d.t
-					d.t = t
-					defer func() { d.t = outer }()
-
-					d.again(aside, path, fault.do)
-					d.settings(program, d.model.URL, upstream)
-					alone := d.resumed(path, commands)
-					got := ""
-					if why := d.model.why(); len(why) > 0 {
-						got = why[0]
-					}
-					if !strings.HasPrefix(got, fault.refused) || (got == "") != (fault.refused == "") {
-						t.Errorf("without the proxy, the request is refused with %q, want %q: %s", got, fault.refused, alone)
-					}
-					if fault.refused == "" && fault.name != "none" {
-						itself = append(itself, fault.name)
-					}
-
-					d.again(aside, path, fault.do)
-					d.settings(program, tap.URL, upstream)
-					tap.take()
-					next := d.resumed(path, commands)
-					if why := d.model.why(); len(why) > 0 || next.request == nil {
-						t.Fatalf("through the proxy, the request is refused: %q, %s", why, next.trouble)
-					}
-					if n := d.unchanged(tap.take(), target(a)); (n == 0) != (fault.refused == "") {
-						t.Errorf("the agent sent %d requests with a fault", n)
-					}
-					if fault.refused != "" {
-						healed = append(healed, fault.name)
-					}
-				})
+			if !strings.HasPrefix(got, fault.refused) || (got == "") != (fault.refused == "") {
+				t.Errorf("without the proxy, the request is refused with %q, want %q: %s", got, fault.refused, alone)
 			}
-			t.Logf("%s %s: repaired by the agent itself: %d (%s); by the proxy: %d (%s)", a.name, installed(t, dir, a.module),
-				len(itself), strings.Join(itself, ", "), len(healed), strings.Join(healed, ", "))
-			strays, faults := d.model.wrong()
-			if len(strays)+len(faults) > 0 {
-				t.Errorf("the agent connects to others: %q; the model cannot answer: %q", strays, faults)
+			if fault.refused == "" && fault.name != "none" {
+				itself = append(itself, fault.name)
+			}
+
+			d.again(aside, path, fault.do)
+			d.settings(program, tap.URL, upstream)
+			tap.take()
+			next := d.resumed(path, commands)
+			if why := d.model.why(); len(why) > 0 || next.request == nil {
+				t.Fatalf("through the proxy, the request is refused: %q, %s", why, next.trouble)
+			}
+			if n := d.unchanged(tap.take(), target(d.agent)); (n == 0) != (fault.refused == "") {
+				t.Errorf("the agent sent %d requests with a fault", n)
+			}
+			if fault.refused != "" {
+				healed = append(healed, fault.name)
 			}
 		})
+	}
+	t.Logf("%s %s: repaired by the agent itself: %d (%s); by the proxy: %d (%s)", d.agent.name, version,
+		len(itself), strings.Join(itself, ", "), len(healed), strings.Join(healed, ", "))
+	strays, faults := d.model.wrong()
+	if len(strays)+len(faults) > 0 {
+		t.Errorf("the agent connects to others: %q; the model cannot answer: %q", strays, faults)
 	}
 }
 
 // unchanged returns how many of the requests that an agent sent have a fault. The others must have
 // arrived as they were, and all with the outputs that they had.
-func (d *desk) unchanged(sent []request, api string) (faulty int) {
+func (d *desk) unchanged(sent []passed, api string) (faulty int) {
 	d.t.Helper()
 	rules, err := provider.Find(api)
 	if err != nil {
@@ -432,9 +477,12 @@ func (d *desk) unchanged(sent []request, api string) (faulty int) {
 		d.t.Fatalf("the agent sent %d requests, of which %d arrived", len(sent), len(arrived))
 	}
 	for i, r := range sent {
+		if packed := !bytes.Equal(r.raw, r.body); packed != d.packs {
+			d.t.Errorf("request %d is packed: %t, want %t", i, packed, d.packs)
+		}
 		is := arrived[i]
 		for _, output := range []string{commandA().output(), commandB().output()} {
-			if bytes.Contains(r.body, []byte(output)) && !bytes.Contains(is, []byte(output)) {
+			if len(rules.Faults(r.body)) > 0 && bytes.Contains(r.body, []byte(output)) && !bytes.Contains(is, []byte(output)) {
 				d.t.Errorf("the output %s is lost: %s", output, is)
 			}
 		}
@@ -442,8 +490,8 @@ func (d *desk) unchanged(sent []request, api string) (faulty int) {
 			faulty++
 			continue
 		}
-		if !bytes.Equal(r.body, is) {
-			d.t.Errorf("a valid request has changed\nwas %s\nis  %s", r.body, is)
+		if !bytes.Equal(r.raw, is) {
+			d.t.Errorf("a valid request has changed\nwas %q\nis  %q", r.raw, is)
 		}
 	}
 	return faulty

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/toolguard/toolguard/internal/provider"
 )
 
@@ -24,7 +26,7 @@ type server struct {
 	mu       sync.Mutex
 	script   []reply
 	requests []request
-	all      [][]byte // of all requests to a model, also those that are not of the script
+	all      [][]byte // the bodies of all requests to a model as they came, also if they are not of the script
 	strict   bool     // requests are refused as the API would
 	refused  []string // why
 	strays   []string // hosts that an agent tried to reach
@@ -72,7 +74,7 @@ func (s *server) why() []string {
 	return slices.Clone(s.refused)
 }
 
-// bodies returns the bodies of all requests to a model so far.
+// bodies returns the bodies of all requests to a model so far, as they came.
 func (s *server) bodies() [][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,9 +102,15 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "there is only a model here", http.StatusForbidden)
 		return
 	}
-	body, err := io.ReadAll(r.Body)
+	sent, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the agent was killed
+	}
+	body, err := unpack(sent, r.Header.Get("Content-Encoding"))
+	if err != nil {
+		s.mu.Lock()
+		s.faults = append(s.faults, fmt.Sprintf("%s: %v", r.URL.Path, err))
+		s.mu.Unlock()
 	}
 	w.Header().Set("Content-Type", "application/json")
 	i := slices.IndexFunc(wires(), func(a *wire) bool { return strings.Contains(r.URL.Path, a.path) })
@@ -114,6 +122,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodPost || i < 0:
 		fmt.Fprint(w, `{}`)
 	default:
+		s.mu.Lock()
+		s.all = append(s.all, sent)
+		s.mu.Unlock()
 		if err := s.answer(w, wires()[i], body); err != nil {
 			s.mu.Lock()
 			s.faults = append(s.faults, fmt.Sprintf("%s: %v", r.URL.Path, err))
@@ -121,6 +132,22 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, `{"error":{"message":"the model cannot read this"}}`, http.StatusBadRequest)
 		}
 	}
+}
+
+// unpack returns a body without its encoding.
+func unpack(body []byte, encoding string) ([]byte, error) {
+	switch encoding {
+	case "":
+		return body, nil
+	case "zstd":
+		r, err := zstd.NewReader(bytes.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		defer r.Close()
+		return io.ReadAll(r)
+	}
+	return nil, fmt.Errorf("expected a body that is plain or packed with zstd, but the encoding is %q", encoding)
 }
 
 // tunnel connects an agent to the server itself: some agents use their proxy for all hosts.
@@ -150,9 +177,6 @@ func (s *server) answer(w http.ResponseWriter, api *wire, body []byte) error {
 	if err != nil {
 		return fmt.Errorf("expected a request in %s: %w", api.name, err)
 	}
-	s.mu.Lock()
-	s.all = append(s.all, body)
-	s.mu.Unlock()
 	if s.refuses(w, api, body, len(tools) > 0) {
 		return nil
 	}

@@ -113,13 +113,6 @@ func block(f *faults, at string, b object) {
 		if !wordID.MatchString(text(b["tool_use_id"])) {
 			f.add("%s.tool_result.tool_use_id: String should match pattern '^[a-zA-Z0-9_-]+$'", at)
 		}
-		if b["is_error"] == true {
-			for _, c := range list(b["content"]) {
-				if text(fields(c)["type"]) != "text" {
-					f.add(`%s.tool_result: all content must be type "text" if "is_error" is true`, at)
-				}
-			}
-		}
 	case "server_tool_use":
 		if !serverID.MatchString(text(b["id"])) {
 			f.add("%s.server_tool_use.id: String should match pattern '^srvtoolu_[a-zA-Z0-9_]+$'", at)

@@ -172,6 +172,8 @@ func anthropicHistories() []History {
 		{API: api, Name: "signed reasoning, a call without a result", Messages: signed(of(ask, turn(think, note("w9"), callA), next)), Refusal: fmt.Sprintf(noResult, 1, "toolu_a")},
 		{API: api, Name: "signed reasoning, a result in a later turn", Messages: signed(of(ask, turn(think, callA), next, said, user(a))), Refusal: fmt.Sprintf(noResult, 1, "toolu_a")},
 		{API: api, Name: "a result in a message of the model", Messages: of(ask, turn(callA, a), next), Refusal: "messages.1: `tool_result` blocks can only be in `user` messages"},
+		{API: api, Name: "an id twice in a message, one result", Messages: of(ask, turn(callA, `{"type":"tool_use","id":"toolu_a","name":"list","input":{"path":"w3"}}`), user(a), said, next), Refusal: "messages.1.content.1: `tool_use` ids must be unique"},
+		{API: api, Name: "many faults", Messages: of(user(note("w12"), a, b), said, user(note("w10"), note("")), turn(callA), user(note("w11"), a, a), turn(callB), `{"role":"assistant","content":[]}`, next), Refusal: "messages: text content blocks must be non-empty"},
 		{API: api, Name: "a tool of the server without a result", Messages: of(ask, turn(`{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"w2"}}`, note("w3")), next), Refusal: "messages.1: `web_search` tool use with id `srvtoolu_1` was found without a corresponding `web_search_tool_result` block", Unsafe: true},
 	}
 }
@@ -215,6 +217,9 @@ func chatHistories() []History {
 		{API: api, Name: "arguments that are an object", Messages: of(ask, turn(`{"id":"call_a","type":"function","function":{"name":"read","arguments":{"path":"w2"}}}`), a), Refusal: "Invalid type for 'messages[1].tool_calls[0].function.arguments': expected a string, but got an object instead."},
 		{API: api, Name: "a result that is null", Messages: of(ask, turn(callA), `{"role":"tool","tool_call_id":"call_a","content":null}`, next), Refusal: "Invalid value for 'content': expected a string, got null."},
 		{API: api, Name: "a call without a type", Messages: of(ask, turn(`{"id":"call_a","function":{"name":"read","arguments":"{\"path\":\"w2\"}"}}`), a), Refusal: "Missing required parameter: 'messages[1].tool_calls[0].type'."},
+		{API: api, Name: "a function message without a name", Messages: of(ask, `{"role":"assistant","content":null,"function_call":{"name":"read","arguments":"{\"path\":\"w2\"}"}}`, `{"role":"function","content":"w4"}`, next), Refusal: "Missing parameter 'name': messages with role 'function' must have a 'name'."},
+		{API: api, Name: "a message with nothing", Messages: of(ask, `{"role":"assistant","content":null}`, next), Refusal: "Invalid value for 'content': expected a string, got null."},
+		{API: api, Name: "many faults", Messages: of(a, b, said, next, turn(callA, callB), next, b, b, `{"role":"assistant","content":"w9","tool_calls":[]}`, `{"role":"user","content":"w10"}`, turn(callA)), Refusal: "Invalid 'messages[8].tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead."},
 		{API: "kimi", Name: "sound: the same id in two turns", Messages: of(ask, turn(callA), a, said, next, turn(callA), `{"role":"tool","tool_call_id":"call_a","content":"w9"}`)},
 		{API: "kimi", Name: "an id twice in a message", Messages: of(ask, turn(callA, strings.Replace(callB, "call_b", "call_a", 1)), a, strings.Replace(b, "call_b", "call_a", 1)), Refusal: "tool call id call_a is duplicated"},
 	}
@@ -256,6 +261,7 @@ func responsesHistories() []History {
 		{API: api, Name: "an item twice", Messages: of(ask, think, after, think, after, a), Refusal: "Duplicate item found with id rs_r1. Remove duplicate items from your input and try again."},
 		{API: api, Name: "encrypted reasoning, a call without an output", Messages: of(ask, think, after, next), Refusal: "No tool output found for function call call_a."},
 		{API: api, Name: "encrypted reasoning, parallel calls, one output", Messages: of(ask, think, after, callB, a, next), Refusal: "No tool output found for function call call_b."},
+		{API: api, Name: "many faults", Messages: of(b, ask, think, after, edit, done, done, next, callB), Refusal: "No tool call found for custom tool call output with call_id call_c."},
 		{API: api, Name: "reasoning without its item", Messages: of(ask, think, next), Refusal: "Item 'rs_r1' of type 'reasoning' was provided without its required following item.", Unsafe: true},
 	}
 }
@@ -293,6 +299,7 @@ func geminiHistories() []History {
 		{API: api, Name: "an empty part", Messages: of(ask, turn(`{}`, callA), user(a)), Refusal: "* GenerateContentRequest.contents[1].parts[0].data: required oneof field 'data' must have one initialized field\n"},
 		{API: api, Name: "the role of another provider", Messages: of(ask, `{"role":"assistant","parts":[`+callA+`]}`, user(a), said, next), Refusal: "Please use a valid role: user, model."},
 		{API: api, Name: "a response that is a string", Messages: of(ask, turn(callA), user(`{"functionResponse":{"name":"read","response":"w4"}}`)), Refusal: "Invalid value at 'contents[2].parts[0].function_response.response' (type.googleapis.com/google.protobuf.Struct)"},
+		{API: api, Name: "many faults", Messages: of(user(a), said, next, turn(callA, callB), user(b, b), turn(callA), next, turn(callB)), Refusal: "Please ensure that function response turn comes immediately after a function call turn."},
 		{API: api3, Name: "signed steps, a call without a response", Messages: of(ask, turn(step, callB), user(a), said, next), Refusal: gemCount},
 		{API: api3, Name: "a step without its signature", Messages: of(ask, turn(callA), user(a)), Refusal: "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call `default_api:read` , position 1."},
 	}
