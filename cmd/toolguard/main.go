@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -40,6 +41,11 @@ const (
 
 // errFindings ends a run with findings. It is not printed.
 var errFindings = errors.New("findings")
+
+// A programError ends a run with the exit code of a program that has printed its errors.
+type programError int
+
+func (e programError) Error() string { return "exit code " + strconv.Itoa(int(e)) }
 
 // errReported ends a run whose errors were already printed.
 var errReported = errors.New("reported")
@@ -126,6 +132,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 		}
 	}
 	var invalid *config.Error
+	var program programError
 	switch {
 	case err == nil, isBrokenPipe(err):
 		return exitOK
@@ -133,6 +140,8 @@ func (a *app) run(ctx context.Context, args []string) int {
 		return interrupted(ctx)
 	case errors.Is(err, errFindings):
 		return exitFindings
+	case errors.As(err, &program):
+		return int(program)
 	case errors.As(err, &invalid):
 		a.complainOf(invalid)
 	case !errors.Is(err, errReported):
