@@ -24,13 +24,15 @@ import (
 	"github.com/toolguard/toolguard/internal/provider"
 )
 
-// A damage is a fault in the session of an agent, and what the API says about the request of the
-// agent when it resumes the session: "" if the agent repairs the fault itself. The API may say
-// more than the text.
+// A damage is a fault in the session of an agent.
 type damage struct {
-	name    string
+	name string
+	// refused is what the API says about the request of the agent when it resumes the session, or
+	// the beginning of that. It is "" if the agent repairs the fault itself.
 	refused string
-	do      func(log []record) []record
+	// loses are the outputs that the session has and the request of the agent has not.
+	loses string
+	do    func(log []record) []record
 }
 
 // A record is a record of a session.
@@ -45,40 +47,40 @@ func damages(agent string) []damage {
 		const callA, callB, resultA, resultB = `"id":"toolu_01tga"`, `"id":"toolu_01tgb"`, `"tool_use_id":"toolu_01tga"`, `"tool_use_id":"toolu_01tgb"`
 		const id = "messages.1.content.1.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
 		return []damage{
-			{"none", "", nil},
+			{"none", "", "", nil},
 			// It answers the first one, and leaves out the others.
-			{"a call has no result", "", without(resultA)},
-			{"the last call has no result", "", without(resultB)},
-			{"a result has no call", "", without(callA)},
-			{"the last result has no call", "", without(callB)},
-			{"a result is for another call", "", renamed(resultA, `"tool_use_id":"toolu_other"`)},
-			{"a result occurs twice", "", doubled(resultA)},
-			{"a call occurs twice", "", doubled(callA)},
-			{"two calls have the same id", "", renamed("toolu_01tgb", "toolu_01tga")},
-			{"a text is empty", "", renamed(`"text":"First."`, `"text":""`)},
+			{"a call has no result", "", "", without(resultA)},
+			{"the last call has no result", "", "", without(resultB)},
+			{"a result has no call", "", "a", without(callA)},
+			{"the last result has no call", "", "b", without(callB)},
+			{"a result is for another call", "", "a", renamed(resultA, `"tool_use_id":"toolu_other"`)},
+			{"a result occurs twice", "", "", doubled(resultA)},
+			{"a call occurs twice", "", "", doubled(callA)},
+			{"two calls have the same id", "", "b", renamed("toolu_01tgb", "toolu_01tga")},
+			{"a text is empty", "", "", renamed(`"text":"First."`, `"text":""`)},
 			// It sends what is in these.
-			{"the ids of another provider", id, renamed("toolu_01tga", "functions.Bash:0")},
-			{"an id is empty", id, renamed(`"toolu_01tga"`, `""`)},
-			{"the arguments are a string", "messages.1.content.1.tool_use.input: Input should be a valid dictionary",
+			{"the ids of another provider", id, "", renamed("toolu_01tga", "functions.Bash:0")},
+			{"an id is empty", id, "", renamed(`"toolu_01tga"`, `""`)},
+			{"the arguments are a string", "messages.1.content.1.tool_use.input: Input should be a valid dictionary", "",
 				renamed(`"input":{"command":"printf 'real-%s-a' 42","description":"Run a command"}`, `"input":"{\"command\":\"printf 'real-%s-a' 42\"}"`)},
 		}
 	case "Codex":
 		const callA, callB, resultA, resultB = `"id":"fc_tga"`, `"id":"fc_tgb"`, `"call_tga"*"function_call_output"`, `"call_tgb"*"function_call_output"`
 		return []damage{
-			{"none", "", nil},
-			{"a call has no result", "", without(resultA)},
-			{"the last call has no result", "", without(resultB)},
-			{"a result has no call", "", without(callA)},
-			{"the last result has no call", "", without(callB)},
-			{"a result occurs twice", "Duplicate item found with id fco_", doubled(resultA)},
-			{"a call occurs twice", "Duplicate item found with id fc_tga. Remove duplicate items from your input and try again.", doubled(callA)},
-			{"the id of an item is that of its call", "Invalid 'input[5].id': 'call_tga'. Expected an ID that begins with 'fc'.", renamed(`"fc_tga"`, `"call_tga"`)},
-			{"an id is long", "Invalid 'input[5].call_id': string too long. Expected a string with maximum length 64, but got a string with length 80 instead.", renamed("call_tga", long)},
-			{"an id is empty", "Invalid 'input[5].call_id': empty string. Expected a string with minimum length 1, but got an empty string instead.", renamed(`"call_tga"`, `""`)},
+			{"none", "", "", nil},
+			{"a call has no result", "", "", without(resultA)},
+			{"the last call has no result", "", "", without(resultB)},
+			{"a result has no call", "", "a", without(callA)},
+			{"the last result has no call", "", "b", without(callB)},
+			{"a result occurs twice", "Duplicate item found with id fco_", "", doubled(resultA)},
+			{"a call occurs twice", "Duplicate item found with id fc_tga. Remove duplicate items from your input and try again.", "", doubled(callA)},
+			{"the id of an item is that of its call", "Invalid 'input[5].id': 'call_tga'. Expected an ID that begins with 'fc'.", "", renamed(`"fc_tga"`, `"call_tga"`)},
+			{"an id is long", "Invalid 'input[5].call_id': string too long. Expected a string with maximum length 64, but got a string with length 80 instead.", "", renamed("call_tga", long)},
+			{"an id is empty", "Invalid 'input[5].call_id': empty string. Expected a string with minimum length 1, but got an empty string instead.", "", renamed(`"call_tga"`, `""`)},
 		}
 	case "Gemini CLI":
 		// It records every result twice, and sends both (google-gemini/gemini-cli#29365).
-		return []damage{{"its own", "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.", nil}}
+		return []damage{{"its own", "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.", "", nil}}
 	}
 	return nil
 }
@@ -175,18 +177,23 @@ func renamed(from, to string) func([]record) []record {
 	}
 }
 
-// harm damages a session.
-func (d *desk) harm(path string, do func([]record) []record) {
+// records returns the records of a session.
+func (d *desk) records(path string) (log []record) {
 	d.t.Helper()
-	var log []record
-	raw := d.read(path)
-	for line := range bytes.Lines(raw) {
+	for line := range bytes.Lines(d.read(path)) {
 		var r record
 		if err := json.Unmarshal(line, &r); err != nil {
 			d.t.Fatal(err)
 		}
 		log = append(log, r)
 	}
+	return log
+}
+
+// harm damages a session.
+func (d *desk) harm(path string, do func([]record) []record) {
+	d.t.Helper()
+	log := d.records(path)
 	before := encode(log)
 	log = do(log)
 	var out bytes.Buffer
@@ -210,9 +217,6 @@ type tap struct {
 	mu   sync.Mutex
 	sent []passed
 }
-
-// A passed is the body of a request as it was sent, and unpacked.
-type passed struct{ raw, body []byte }
 
 // newTap starts a tap before an address.
 func newTap(t *testing.T, address string) *tap {
@@ -437,6 +441,9 @@ func throughProxy(t *testing.T, d *desk, program, version string) {
 			if !strings.HasPrefix(got, fault.refused) || (got == "") != (fault.refused == "") {
 				t.Errorf("without the proxy, the request is refused with %q, want %q: %s", got, fault.refused, alone)
 			}
+			if lost := d.lost(path, d.model.arrived()); lost != fault.loses {
+				t.Errorf("the request has lost the outputs %q, want %q", lost, fault.loses)
+			}
 			if fault.refused == "" && fault.name != "none" {
 				itself = append(itself, fault.name)
 			}
@@ -464,6 +471,23 @@ func throughProxy(t *testing.T, d *desk, program, version string) {
 	}
 }
 
+// lost returns the calls whose outputs are in a session, but not in the requests.
+func (d *desk) lost(path string, requests []passed) string {
+	d.t.Helper()
+	if filepath.Ext(path) != ".jsonl" {
+		return ""
+	}
+	var names []string
+	log := d.records(path)
+	for _, c := range []command{commandA(), commandB()} {
+		sent := slices.ContainsFunc(requests, func(p passed) bool { return bytes.Contains(p.body, []byte(c.output())) })
+		if slices.ContainsFunc(log, func(r record) bool { return strings.Contains(content(r), c.output()) }) && !sent {
+			names = append(names, c.letter())
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 // unchanged returns how many of the requests that an agent sent have a fault. The others must have
 // arrived as they were, and all with the outputs that they had.
 func (d *desk) unchanged(sent []passed, api string) (faulty int) {
@@ -472,7 +496,7 @@ func (d *desk) unchanged(sent []passed, api string) (faulty int) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	arrived := d.model.bodies()
+	arrived := d.model.arrived()
 	if len(sent) == 0 || len(sent) != len(arrived) {
 		d.t.Fatalf("the agent sent %d requests, of which %d arrived", len(sent), len(arrived))
 	}
@@ -482,16 +506,16 @@ func (d *desk) unchanged(sent []passed, api string) (faulty int) {
 		}
 		is := arrived[i]
 		for _, output := range []string{commandA().output(), commandB().output()} {
-			if len(rules.Faults(r.body)) > 0 && bytes.Contains(r.body, []byte(output)) && !bytes.Contains(is, []byte(output)) {
-				d.t.Errorf("the output %s is lost: %s", output, is)
+			if bytes.Contains(r.body, []byte(output)) && !bytes.Contains(is.body, []byte(output)) {
+				d.t.Errorf("the output %s is lost: %s", output, is.body)
 			}
 		}
 		if len(rules.Faults(r.body)) > 0 {
 			faulty++
 			continue
 		}
-		if !bytes.Equal(r.raw, is) {
-			d.t.Errorf("a valid request has changed\nwas %q\nis  %q", r.raw, is)
+		if !bytes.Equal(r.raw, is.raw) {
+			d.t.Errorf("a valid request has changed\nwas %q\nis  %q", r.raw, is.raw)
 		}
 	}
 	return faulty

@@ -26,7 +26,7 @@ type server struct {
 	mu       sync.Mutex
 	script   []reply
 	requests []request
-	all      [][]byte // the bodies of all requests to a model as they came, also if they are not of the script
+	all      []passed // all requests to a model, also those that are not of the script
 	strict   bool     // requests are refused as the API would
 	refused  []string // why
 	strays   []string // hosts that an agent tried to reach
@@ -38,6 +38,9 @@ type request struct {
 	wire *wire
 	body []byte
 }
+
+// A passed is the body of a request as it was sent, and unpacked.
+type passed struct{ raw, body []byte }
 
 // serve starts a server. It gives the first reply of the script whose first command is not in
 // the request, or the last one, so that an agent may repeat a request.
@@ -74,8 +77,8 @@ func (s *server) why() []string {
 	return slices.Clone(s.refused)
 }
 
-// bodies returns the bodies of all requests to a model so far, as they came.
-func (s *server) bodies() [][]byte {
+// arrived returns all requests to a model since the script began.
+func (s *server) arrived() []passed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.all)
@@ -123,7 +126,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{}`)
 	default:
 		s.mu.Lock()
-		s.all = append(s.all, sent)
+		s.all = append(s.all, passed{sent, body})
 		s.mu.Unlock()
 		if err := s.answer(w, wires()[i], body); err != nil {
 			s.mu.Lock()

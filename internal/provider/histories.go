@@ -18,7 +18,7 @@ type History struct {
 	Messages string
 	// Refusal is the first reason for which the API refuses it, or "" if it is accepted.
 	Refusal string
-	// Unsafe says that no repair is possible without removing recorded content, and Strategy which
+	// Unsafe says that every repair removes recorded content or is a guess, and Strategy which
 	// strategy that repair needs, if it is not made without one.
 	Unsafe   bool
 	Strategy string
@@ -172,7 +172,7 @@ func anthropicHistories() []History {
 		{API: api, Name: "signed reasoning, a call without a result", Messages: signed(of(ask, turn(think, note("w9"), callA), next)), Refusal: fmt.Sprintf(noResult, 1, "toolu_a")},
 		{API: api, Name: "signed reasoning, a result in a later turn", Messages: signed(of(ask, turn(think, callA), next, said, user(a))), Refusal: fmt.Sprintf(noResult, 1, "toolu_a")},
 		{API: api, Name: "a result in a message of the model", Messages: of(ask, turn(callA, a), next), Refusal: "messages.1: `tool_result` blocks can only be in `user` messages"},
-		{API: api, Name: "an id twice in a message, one result", Messages: of(ask, turn(callA, `{"type":"tool_use","id":"toolu_a","name":"list","input":{"path":"w3"}}`), user(a), said, next), Refusal: "messages.1.content.1: `tool_use` ids must be unique"},
+		{API: api, Name: "an id twice in a message, one result", Messages: of(ask, turn(callA, `{"type":"tool_use","id":"toolu_a","name":"list","input":{"path":"w3"}}`), user(a), said, next), Refusal: "messages.1.content.1: `tool_use` ids must be unique", Unsafe: true},
 		{API: api, Name: "many faults", Messages: of(user(note("w12"), a, b), said, user(note("w10"), note("")), turn(callA), user(note("w11"), a, a), turn(callB), `{"role":"assistant","content":[]}`, next), Refusal: "messages: text content blocks must be non-empty"},
 		{API: api, Name: "a tool of the server without a result", Messages: of(ask, turn(`{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"w2"}}`, note("w3")), next), Refusal: "messages.1: `web_search` tool use with id `srvtoolu_1` was found without a corresponding `web_search_tool_result` block", Unsafe: true},
 	}
