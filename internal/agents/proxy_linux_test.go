@@ -80,7 +80,7 @@ func damages(agent string) []damage {
 		}
 	case "Gemini CLI":
 		// It records every result twice, and sends both (google-gemini/gemini-cli#29365).
-		return []damage{{"its own", "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.", "", nil}}
+		return []damage{{"none", "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.", "", nil}}
 	}
 	return nil
 }
@@ -401,6 +401,17 @@ func TestThroughProxy(t *testing.T) {
 				d.packs = true
 				throughProxy(t, d, program, installed(t, dir, a.module)+", packed")
 			})
+			t.Run(a.name+", another provider", func(t *testing.T) {
+				d := newDesk(t, a, dir, "")
+				d.model.play(reply{text: "Done."})
+				_, _, done := d.start(d.agent.start("begin"))
+				<-done
+				d.settings(program, d.model.URL, d.model.URL+",target="+target(a))
+				next := d.resumed(d.log(), nil)
+				if want := "This chat uses model provider “script”, which is no longer configured."; !strings.Contains(next.trouble, want) {
+					t.Errorf("the session is resumed with another provider, want %q: %s", want, next)
+				}
+			})
 		}
 	}
 }
@@ -542,5 +553,79 @@ func TestDamages(t *testing.T) {
 		if got := fmt.Sprint(encode(c.do(log))); got != c.want {
 			t.Errorf("%s\nwant %s", got, c.want)
 		}
+	}
+}
+
+// damagesTable returns the table of damages in docs/agents.md.
+func damagesTable(t *testing.T) string {
+	t.Helper()
+	var names []string
+	cells := map[string]map[string]string{}
+	var agents []agent
+	for _, a := range all() {
+		if damages(a.name) == nil {
+			continue
+		}
+		agents = append(agents, a)
+		for _, fault := range damages(a.name) {
+			if cells[fault.name] == nil {
+				cells[fault.name] = map[string]string{}
+				names = append(names, fault.name)
+			}
+			cell := "repairs it"
+			switch {
+			case fault.refused != "":
+				cell = "is refused: `" + strings.ReplaceAll(fault.refused, "`", "") + "`"
+			case fault.name == "none":
+				cell = "sends it"
+			case fault.loses != "":
+				cell += ", loses the output"
+			}
+			cells[fault.name][a.name] = cell
+		}
+	}
+	var b strings.Builder
+	b.WriteString("| fault of the session |")
+	for _, a := range agents {
+		fmt.Fprintf(&b, " %s %s |", a.name, pinned(t, a))
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(agents)) + "\n")
+	for _, name := range names {
+		fmt.Fprintf(&b, "| %s |", name)
+		for _, a := range agents {
+			cell := cells[name][a.name]
+			if cell == "" {
+				cell = "–"
+			}
+			fmt.Fprintf(&b, " %s |", cell)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// TestDamagesPage: the table in docs/agents.md says what TestThroughProxy expects.
+func TestDamagesPage(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join("..", "..", "docs", "agents.md")
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := regexp.MustCompile(`(?m)^\| fault of the session \|.*\n(\|.*\n)*`)
+	want := damagesTable(t)
+	got := table.Find(raw)
+	if string(got) == want {
+		return
+	}
+	if !*update {
+		t.Errorf("%s: the table of faults is out of date; go test ./internal/agents -run TestDamagesPage -update\n%s", path, want)
+		return
+	}
+	if got == nil {
+		t.Fatalf("%s: expected a table that begins with the column fault of the session", path)
+	}
+	if err := os.WriteFile(path, table.ReplaceAllLiteral(raw, []byte(want)), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
