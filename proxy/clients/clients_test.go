@@ -536,3 +536,54 @@ func TestPacked(t *testing.T) {
 	}
 	t.Logf("%d requests packed with gzip, %d with zstd", counts["gzip"], counts["zstd"])
 }
+
+// TestUnread: requests without a history arrive as they are, and so do their answers. Streams of
+// such requests are repeated, because what cuts them off is a race.
+func TestUnread(t *testing.T) {
+	b := newBench(t)
+	proxy := b.start(t)
+	n := 0
+	for _, c := range []struct {
+		api, call string
+		times     int
+	}{
+		{"openai-chat", "completions, streamed", 100},
+		{"openai-chat", "embeddings", 1},
+		{"openai-chat", "models", 1},
+		{"openai-chat", "upload", 1},
+		{"openai-chat", "batch", 1},
+		{"anthropic", "batch", 1},
+		{"anthropic", "models", 1},
+		{"gemini", "embedContent", 1},
+		{"gemini", "models", 1},
+	} {
+		t.Run(c.api+"/"+c.call, func(t *testing.T) {
+			h := provider.History{API: c.api, Messages: "[]"}
+			direct, got := b.send(t, b.upstream.URL, c.call, "", h)
+			before := one(t, got)
+			accepted(t, direct, before)
+			for range c.times {
+				through, got := b.send(t, proxy, c.call, "", h)
+				after := one(t, got)
+				accepted(t, through, after)
+				same(t, direct, through, boundary(before), boundary(after))
+				if t.Failed() {
+					return
+				}
+				n++
+			}
+		})
+	}
+	t.Logf("%d requests without a history, and their answers, arrive as they are", n)
+}
+
+// boundary returns a request without the random text between the parts of its body.
+func boundary(r request) request {
+	_, random, found := strings.Cut(r.header.Get("Content-Type"), "boundary=")
+	if found {
+		r.sent = bytes.ReplaceAll(r.sent, []byte(random), []byte("boundary"))
+		r.header = r.header.Clone()
+		r.header.Set("Content-Type", "multipart/form-data; boundary=boundary")
+	}
+	return r
+}

@@ -31,6 +31,7 @@ const packers = {
 let job;
 const plain = globalThis.fetch;
 globalThis.fetch = async (url, init = {}) => {
+  if (!String(url?.url ?? url).startsWith('http:')) return plain(url, init); // the SDK of OpenAI tries what fetch can do
   const mine = job;
   if (mine.pack) {
     const headers = new Headers(init.headers);
@@ -60,13 +61,21 @@ const all = async (stream) => {
   return events;
 };
 
-// What each client can do with a history. Every function returns the events, or the answer.
+const file = (name) => new File(['{"custom_id":"1"}\n'], name);
+
+// What each client can do with a history, and some requests without one. Every function returns the
+// events, or the answer.
 const clients = {
   'openai-chat': {
     make: (base) => new OpenAI({ apiKey: 'none', baseURL: base + '/v1', maxRetries: 0 }),
     create: (c, body) => c.chat.completions.create(body),
     'create, streamed': (c, body) => all(c.chat.completions.create({ ...body, stream: true })),
     stream: (c, body) => all(c.chat.completions.stream(body)),
+    'completions, streamed': (c) => all(c.completions.create({ model: 'm', prompt: 'w1', stream: true })),
+    embeddings: (c) => c.embeddings.create({ model: 'm', input: 'w1', encoding_format: 'float' }),
+    models: (c) => c.models.list().then((page) => page.data),
+    upload: (c) => c.files.create({ file: file('b.jsonl'), purpose: 'batch' }),
+    batch: (c) => c.batches.create({ input_file_id: 'file-1', endpoint: '/v1/chat/completions', completion_window: '24h' }),
   },
   'openai-responses': {
     make: (base) => new OpenAI({ apiKey: 'none', baseURL: base + '/v1', maxRetries: 0 }),
@@ -81,6 +90,8 @@ const clients = {
     'create, streamed': (c, body) => all(c.messages.create({ ...body, stream: true })),
     stream: (c, body) => all(c.messages.stream(body)),
     'beta create': (c, body) => c.beta.messages.create({ ...body, betas: ['none-2026-01-01'] }),
+    batch: (c, params) => c.messages.batches.create({ requests: [{ custom_id: 'w1', params }] }),
+    models: (c) => c.models.list().then((page) => page.data),
     countTokens: (c, { model, messages }) => c.messages.countTokens({ model, messages }),
   },
   gemini: {
@@ -88,6 +99,8 @@ const clients = {
     generateContent: (c, { contents }) => c.models.generateContent({ model: 'gemini-x', contents }),
     generateContentStream: (c, { contents }) => all(c.models.generateContentStream({ model: 'gemini-x', contents })),
     countTokens: (c, { contents }) => c.models.countTokens({ model: 'gemini-x', contents }),
+    embedContent: (c) => c.models.embedContent({ model: 'gemini-x', contents: 'w1' }),
+    models: (c) => c.models.list().then((page) => page.page),
     // The last content is the message, and what is before it the history of the chat.
     chat: (c, { contents }) =>
       c.chats.create({ model: 'gemini-x', history: contents.slice(0, -1) }).sendMessage({ message: contents.at(-1).parts }),

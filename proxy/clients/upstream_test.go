@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +18,9 @@ import (
 
 	"github.com/toolguard/toolguard/internal/provider"
 )
+
+// histories matches the paths of requests with a history.
+var histories = regexp.MustCompile(`/(messages|messages/count_tokens|chat/completions|responses|responses/compact|models/[^/]*:(generateContent|streamGenerateContent|countTokens))$`)
 
 // An upstream is the model APIs, behind a path for each: /openai-chat/v1/chat/completions. It
 // refuses what they refuse, and answers all else.
@@ -84,15 +88,18 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		u.fault("%s: %v", r.URL.Path, err)
 	}
-	if n := r.Header.Get("Content-Length"); n != fmt.Sprint(len(got.sent)) {
+	if n := r.Header.Get("Content-Length"); r.Method == http.MethodPost && n != fmt.Sprint(len(got.sent)) {
 		u.fault("%s: the body has %d bytes, but Content-Length is %q", r.URL.Path, len(got.sent), n)
 	}
 	var parts []string
 	status := http.StatusOK
-	if faults := api.Faults(got.body); len(faults) > 0 {
+	switch faults := api.Faults(got.body); {
+	case !histories.MatchString(r.URL.Path):
+		parts = other(r.URL.Path)
+	case len(faults) > 0:
 		status = http.StatusBadRequest
 		parts = []string{string(api.Refusal(faults[0]))}
-	} else {
+	default:
 		parts = answer(api.Name, r.URL, got.body)
 	}
 	got.answer = []byte(strings.Join(parts, ""))
@@ -150,6 +157,24 @@ func unpack(body []byte, encoding string) ([]byte, error) {
 		return io.ReadAll(r)
 	}
 	return nil, fmt.Errorf("the encoding %q is unknown", encoding)
+}
+
+// other returns the answer to a request without a history.
+func other(path string) []string {
+	switch {
+	case strings.HasSuffix(path, "/completions"):
+		return []string{
+			`data: {"id":"cmpl-1","object":"text_completion","created":1,"model":"m","choices":[{"index":0,"text":"h` + "\xc3",
+			"\xa9" + `llo","finish_reason":null}]}` + "\n\n",
+			`data: {"id":"cmpl-1","object":"text_completion","created":1,"model":"m","choices":[{"index":0,"text":"!","finish_reason":"stop"}]}` + "\n\n",
+			"data: [DONE]\n\n",
+		}
+	case strings.HasSuffix(path, "/models"):
+		return []string{`{"object":"list","data":[{"id":"m","object":"model"}],"has_more":false,"models":[{"name":"models/m"}]}`}
+	case strings.HasSuffix(path, "/embeddings"):
+		return []string{`{"object":"list","model":"m","data":[{"object":"embedding","index":0,"embedding":[0.5]}],"usage":{"prompt_tokens":1,"total_tokens":1}}`}
+	}
+	return []string{`{"id":"1","object":"x"}`}
 }
 
 // answer returns the answer to a request in the parts in which it is sent. A stream has the lines
