@@ -175,7 +175,10 @@ func start(api string) (url string, end func(), err error) {
 		return "", nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.Serve(ctx, listener, nil) }()
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		_ = s.Serve(ctx, listener, nil) // requests would fail first
+	}()
 	return "http://" + listener.Addr().String(), func() { cancel(); <-done }, nil
 }

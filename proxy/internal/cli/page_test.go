@@ -17,6 +17,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,7 +37,7 @@ const page = "proxy.md"
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "toolguard-proxy" {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-		defer stop()
+		context.AfterFunc(ctx, stop)
 		os.Exit(Run(ctx, os.Args[1:], "1.2.3", os.Stdout, os.Stderr)) //nolint:forbidigo // it is the program
 	}
 	os.Exit(m.Run()) //nolint:forbidigo // it is the end of the tests
@@ -177,7 +178,7 @@ func newShell(t *testing.T, api string) *shell {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	s := &shell{t, t.TempDir(), api, fmt.Sprint(listener.Addr().(*net.TCPAddr).Port)}
+	s := &shell{t, t.TempDir(), api, strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +209,8 @@ func (s *shell) session(block string) string {
 	if _, err := exec.LookPath("curl"); err != nil && strings.Contains(block, "curl") {
 		return block
 	}
-	script := "trap '[ -z \"$!\" ] || kill $!' EXIT\n"
+	var script strings.Builder
+	script.WriteString("trap '[ -z \"$!\" ] || kill $!' EXIT\n")
 	var commands []string
 	for line := range strings.Lines(block) {
 		command, ok := strings.CutPrefix(line, "$ ")
@@ -216,17 +218,17 @@ func (s *shell) session(block string) string {
 			continue
 		}
 		commands = append(commands, command)
-		script += "echo 'command:'\n" + strings.ReplaceAll(command, "127.0.0.1:8787", "127.0.0.1:"+s.port)
+		script.WriteString("echo 'command:'\n" + strings.ReplaceAll(command, "127.0.0.1:8787", "127.0.0.1:"+s.port))
 		if strings.HasSuffix(command, "&\n") {
-			script += "until grep -qs listening proxy.log; do sleep 0.02; done\n"
+			script.WriteString("until grep -qs listening proxy.log; do sleep 0.02; done\n")
 		}
 	}
-	cmd := exec.Command("sh", "-c", script)
+	cmd := exec.Command("sh", "-c", script.String())
 	cmd.Dir = s.dir
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Join(s.dir, "bin")+":"+os.Getenv("PATH"), "KEY=k", "no_proxy=127.0.0.1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		s.t.Errorf("%v\n%s\n%s", err, script, out)
+		s.t.Errorf("%v\n%s\n%s", err, script.String(), out)
 	}
 	text := string(out)
 	for _, change := range []struct{ pattern, by string }{

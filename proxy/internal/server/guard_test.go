@@ -272,19 +272,16 @@ func TestNothingLeaks(t *testing.T) {
 		}
 		_, _ = io.WriteString(rw, canary)
 	}, func(c *Config) { c.Record = kept })
-	texts := []string{}
+	var texts []string
 	for _, h := range histories {
-		for _, text := range []string{
+		texts = append(texts,
 			strings.ReplaceAll(strings.ReplaceAll(h.broken, `"q"`, `"`+canary+`"`), `"ls"`, `"ls_canary"`),
 			strings.ReplaceAll(strings.ReplaceAll(h.broken, `"t1"`, `"t_canary"`), `"c1"`, `"c_canary"`),
 			strings.ReplaceAll(strings.ReplaceAll(h.broken, `"input":{}`, `"input":{"canary":"canary","a":["canary"]}`), `"args":{}`, `"args":{"canary":{"canary":1}}`),
 			strings.Replace(h.broken, `{`, `{"a canary":"canary","metadata":{"canary":"canary"},`, 1),
 			strings.Replace(h.broken, `{`, `{"canary":`, 1),
-			h.broken[:len(h.broken)/2] + canary,
-			strings.ReplaceAll(h.broken, `"user"`, `"user canary"`),
-		} {
-			texts = append(texts, text)
-		}
+			h.broken[:len(h.broken)/2]+canary,
+			strings.ReplaceAll(h.broken, `"user"`, `"user canary"`))
 	}
 	for _, text := range texts {
 		for _, h := range histories {

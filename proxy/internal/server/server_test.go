@@ -155,7 +155,11 @@ func newWorld(t *testing.T, answer http.HandlerFunc, change ...func(*Config)) *w
 func (w *world) start(address string, change ...func(*Config)) string {
 	w.t.Helper()
 	url, end := w.run(address, time.Second, change...)
-	w.t.Cleanup(func() { end() })
+	w.t.Cleanup(func() {
+		if err := end(); err != nil {
+			w.t.Error(err)
+		}
+	})
 	return url
 }
 
