@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -61,8 +62,10 @@ func damages(agent string) []damage {
 			// It sends what is in these.
 			{"the ids of another provider", id, "", renamed("toolu_01tga", "functions.Bash:0")},
 			{"an id is empty", id, "", renamed(`"toolu_01tga"`, `""`)},
-			{"the arguments are a string", "messages.1.content.1.tool_use.input: Input should be a valid dictionary", "",
-				renamed(`"input":{"command":"printf 'real-%s-a' 42","description":"Run a command"}`, `"input":"{\"command\":\"printf 'real-%s-a' 42\"}"`)},
+			{
+				"the arguments are a string", "messages.1.content.1.tool_use.input: Input should be a valid dictionary", "",
+				renamed(`"input":{"command":"printf 'real-%s-a' 42","description":"Run a command"}`, `"input":"{\"command\":\"printf 'real-%s-a' 42\"}"`),
+			},
 		}
 	case "Codex":
 		const callA, callB, resultA, resultB = `"id":"fc_tga"`, `"id":"fc_tgb"`, `"call_tga"*"function_call_output"`, `"call_tgb"*"function_call_output"`
@@ -144,10 +147,7 @@ func doubled(pattern string) func([]record) []record {
 			if !matches(r, pattern) {
 				continue
 			}
-			twin := record{}
-			for key, v := range r {
-				twin[key] = v
-			}
+			twin := maps.Clone(r)
 			if id, ok := r["uuid"].(string); ok {
 				twin["uuid"] = "99999999" + id[8:]
 				relink(log, id, twin["uuid"])
@@ -550,7 +550,7 @@ func TestDamages(t *testing.T) {
 			`{"uuid":"33333333-c","parentUuid":"22222222-b","message":{"id":"y"}}]`), &log); err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(encode(c.do(log))); got != c.want {
+		if got := encode(c.do(log)); got != c.want {
 			t.Errorf("%s\nwant %s", got, c.want)
 		}
 	}

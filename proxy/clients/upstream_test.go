@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -88,7 +89,7 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		u.fault("%s: %v", r.URL.Path, err)
 	}
-	if n := r.Header.Get("Content-Length"); r.Method == http.MethodPost && n != fmt.Sprint(len(got.sent)) {
+	if n := r.Header.Get("Content-Length"); r.Method == http.MethodPost && n != strconv.Itoa(len(got.sent)) {
 		u.fault("%s: the body has %d bytes, but Content-Length is %q", r.URL.Path, len(got.sent), n)
 	}
 	var parts []string
@@ -111,7 +112,7 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(parts) > 1 {
 		kind = "text/event-stream; charset=utf-8"
 	} else {
-		w.Header().Set("Content-Length", fmt.Sprint(len(got.answer)))
+		w.Header().Set("Content-Length", strconv.Itoa(len(got.answer)))
 	}
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Request-Id", "req_upstream")
