@@ -157,7 +157,8 @@ func (t *turn) assistant(f *faults, after *turn) {
 				open = append(open, id)
 			}
 		case kind == "server_tool_use":
-			if !slices.ContainsFunc(t.blocks[j:], func(r object) bool { return text(r["tool_use_id"]) == id }) {
+			// A turn of the model may pause at such a call, to be continued.
+			if after != nil && !slices.ContainsFunc(t.blocks[j:], func(r object) bool { return text(r["tool_use_id"]) == id }) {
 				f.add("messages.%d: `%s` tool use with id `%s` was found without a corresponding `%[2]s_tool_result` block", t.first, text(b["name"]), id)
 			}
 		case kind == "tool_result":

@@ -47,7 +47,7 @@ func contentsPart(f *faults, i, j int, p object) {
 	if s, ok := p["text"].(string); data == 0 || ok && s == "" && p["thoughtSignature"] == nil {
 		f.add("* GenerateContentRequest.%s.data: required oneof field 'data' must have one initialized field\n", at)
 	}
-	if call, ok := p["functionCall"].(object); ok {
+	if call := member(p, "functionCall"); call != nil {
 		if text(call["name"]) == "" {
 			f.add("* GenerateContentRequest.%s.function_call.name: Name cannot be empty.\n", at)
 		}
@@ -55,7 +55,7 @@ func contentsPart(f *faults, i, j int, p object) {
 			f.add("Invalid value at '%s.function_call.args' (type.googleapis.com/google.protobuf.Struct)", at)
 		}
 	}
-	if answer, ok := p["functionResponse"].(object); ok {
+	if answer := member(p, "functionResponse"); answer != nil {
 		if text(answer["name"]) == "" {
 			f.add("* GenerateContentRequest.%s.function_response.name: Name cannot be empty.\n", at)
 		}
@@ -68,11 +68,19 @@ func contentsPart(f *faults, i, j int, p object) {
 // count returns the number of parts of a content that have a field.
 func count(v any, field string) (n int) {
 	for _, p := range list(fields(v)["parts"]) {
-		if _, ok := fields(p)[field].(object); ok {
+		if member(fields(p), field) != nil {
 			n++
 		}
 	}
 	return n
+}
+
+// member returns an object in a field, which may be written as in protocol buffers, or nil.
+func member(o object, field string) object {
+	if v, ok := o[field].(object); ok {
+		return v
+	}
+	return fields(o[map[string]string{"functionCall": "function_call", "functionResponse": "function_response"}[field]])
 }
 
 // contentsOrder has the rules about calls and responses, which the API counts: the content behind
@@ -80,6 +88,9 @@ func count(v any, field string) (n int) {
 func contentsOrder(f *faults, all []any) {
 	for i, c := range all {
 		calls, answers := count(c, "functionCall"), count(c, "functionResponse")
+		if text(fields(c)["role"]) == "model" {
+			calls, answers = calls-answers, 0 // of tools that the API runs
+		}
 		if calls > 0 && i == 0 {
 			f.add("Please ensure that function call turn comes immediately after a user turn or after a function response turn.")
 		}
@@ -113,8 +124,8 @@ func signatures(f *faults, all []any) {
 	}
 	for i := start; i < len(all); i++ {
 		for j, p := range list(fields(all[i])["parts"]) {
-			call, ok := fields(p)["functionCall"].(object)
-			if !ok {
+			call := member(fields(p), "functionCall")
+			if call == nil {
 				continue
 			}
 			if text(fields(p)["thoughtSignature"]) == "" {

@@ -234,8 +234,8 @@ func responsesHistories() []History {
 		b     = `{"type":"function_call_output","call_id":"call_b","output":[{"type":"input_text","text":"w5 output"}]}`
 		edit  = `{"type":"custom_tool_call","call_id":"call_c","name":"patch","input":"w10 patch"}`
 		done  = `{"type":"custom_tool_call_output","call_id":"call_c","output":"w11 output"}`
-		think = `{"type":"reasoning","id":"rs_r1","summary":[{"type":"summary_text","text":"w6 thought"}],"encrypted_content":"w12="}`
-		after = `{"type":"function_call","id":"fc_r1","call_id":"call_a","name":"read","arguments":"{\"path\":\"w2\"}"}`
+		think = `{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"w6 thought"}],"encrypted_content":"w12="}`
+		after = `{"type":"function_call","id":"fc_after_1","call_id":"call_a","name":"read","arguments":"{\"path\":\"w2\"}"}`
 		next  = `{"role":"user","content":"w7 next"}`
 	)
 	of := func(items ...string) string { return "[" + strings.Join(items, ",") + "]" }
@@ -258,11 +258,11 @@ func responsesHistories() []History {
 		{API: api, Name: "an id that is a call_id", Messages: of(ask, `{"type":"function_call","id":"call_a","call_id":"call_a","name":"read","arguments":"{\"path\":\"w2\"}"}`, a), Refusal: "Invalid 'input[1].id': 'call_a'. Expected an ID that begins with 'fc'."},
 		{API: api, Name: "a long call_id", Messages: of(ask, strings.Replace(callA, "call_a", long, 1), strings.Replace(a, "call_a", long, 1)), Refusal: "Invalid 'input[1].call_id': string too long. Expected a string with maximum length 64, but got a string with length 75 instead."},
 		{API: api, Name: "an empty call_id", Messages: of(ask, strings.Replace(callA, "call_a", "", 1), strings.Replace(a, "call_a", "", 1)), Refusal: "Invalid 'input[1].call_id': empty string. Expected a string with minimum length 1, but got an empty string instead."},
-		{API: api, Name: "an item twice", Messages: of(ask, think, after, think, after, a), Refusal: "Duplicate item found with id rs_r1. Remove duplicate items from your input and try again."},
+		{API: api, Name: "an item twice", Messages: of(ask, think, after, think, after, a), Refusal: "Duplicate item found with id rs_1. Remove duplicate items from your input and try again."},
 		{API: api, Name: "encrypted reasoning, a call without an output", Messages: of(ask, think, after, next), Refusal: "No tool output found for function call call_a."},
 		{API: api, Name: "encrypted reasoning, parallel calls, one output", Messages: of(ask, think, after, callB, a, next), Refusal: "No tool output found for function call call_b."},
 		{API: api, Name: "many faults", Messages: of(b, ask, think, after, edit, done, done, next, callB), Refusal: "No tool call found for custom tool call output with call_id call_c."},
-		{API: api, Name: "reasoning without its item", Messages: of(ask, think, next), Refusal: "Item 'rs_r1' of type 'reasoning' was provided without its required following item.", Unsafe: true},
+		{API: api, Name: "reasoning without its item", Messages: of(ask, think, next), Refusal: "Item 'rs_1' of type 'reasoning' was provided without its required following item.", Unsafe: true},
 	}
 }
 

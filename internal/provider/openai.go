@@ -46,6 +46,9 @@ func chatMessage(f *faults, at string, m object) {
 		if text(c["type"]) == "" {
 			f.at(at+".type", "missing_required_parameter", "Missing required parameter: '%s.type'.", at)
 		}
+		if text(c["type"]) == "custom" {
+			continue
+		}
 		function := fields(c["function"])
 		if name := text(function["name"]); !wordID.MatchString(name) {
 			f.at(at+".function.name", "invalid_value", "Invalid '%s.function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.", at)
@@ -160,7 +163,7 @@ func responses(r object, f *faults) {
 				f.at(at+".id", "invalid_value", "Invalid '%s.id': ''. Expected an ID that contains letters, numbers, underscores, or dashes, but this value contained additional characters.", at)
 			case !strings.HasPrefix(id, prefix):
 				f.at(at+".id", "invalid_value", "Invalid '%s.id': '%s'. Expected an ID that begins with '%s'.", at, id, prefix)
-			case seen[id]:
+			case seen[id] && kind != "local_shell_call_output": // it has the id of its call
 				f.at("input", "", "Duplicate item found with id %s. Remove duplicate items from your input and try again.", id)
 			}
 			seen[id] = true
@@ -174,15 +177,29 @@ func responses(r object, f *faults) {
 	if len(f.list) > 0 {
 		return // the order is checked in requests of the right form
 	}
-	paired(f, items)
+	// A call of a response that the API keeps is not in the request.
+	kept := r["previous_response_id"] != nil || r["conversation"] != nil || slices.ContainsFunc(items, func(v any) bool {
+		return text(fields(v)["type"]) == "item_reference"
+	})
+	paired(f, items, kept)
 	follows(f, items)
 }
 
 // paired has the rule about calls and outputs: one for each, of the kind of the call, wherever
-// they are.
-func paired(f *faults, items []any) {
+// they are. An output may also answer a call that the API has kept.
+func paired(f *faults, items []any, kept bool) {
 	open := map[[2]string]int{} // by the type of the output and the call_id
+	shells := map[string]string{}
+	callID := func(item object) string {
+		if id, ok := shells[text(item["id"])]; ok && item["call_id"] == nil {
+			return id // the output of a local shell has the id of the item with its call
+		}
+		return text(item["call_id"])
+	}
 	for _, v := range items {
+		if text(fields(v)["type"]) == "local_shell_call" {
+			shells[text(fields(v)["id"])] = text(fields(v)["call_id"])
+		}
 		if to, ok := outputs()[text(fields(v)["type"])]; ok {
 			open[[2]string{to[0], text(fields(v)["call_id"])}]++
 		}
@@ -192,8 +209,11 @@ func paired(f *faults, items []any) {
 		if _, ok := outputs()[kind]; !ok || !isOutput {
 			continue
 		}
-		key := [2]string{kind + "_output", text(fields(v)["call_id"])}
+		key := [2]string{kind + "_output", callID(fields(v))}
 		if open[key] == 0 {
+			if kept {
+				continue
+			}
 			f.at("input", "", "No tool call found for %s output with call_id %s.", outputs()[kind][1], key[1])
 			continue
 		}
@@ -210,8 +230,8 @@ func paired(f *faults, items []any) {
 }
 
 // follows has the rules about reasoning: an item of the model is behind each, and an item that
-// was made with reasoning is behind it. The API knows which ones were; here, they are those
-// whose id ends like that of reasoning, such as fc_r1 and rs_r1.
+// was made with reasoning is behind it. The API knows which ones were; here, their ids say so: that
+// of an item behind rs_1 is fc_after_1.
 func follows(f *faults, items []any) {
 	made := func(i int) string {
 		if i < 0 || i >= len(items) {
@@ -227,13 +247,13 @@ func follows(f *faults, items []any) {
 	for i, v := range items {
 		item := fields(v)
 		id := text(item["id"])
-		_, suffix, _ := strings.Cut(id, "_")
+		_, suffix, reasoned := strings.Cut(id, "_after_")
 		switch kind := text(item["type"]); {
 		case kind == "reasoning" && id != "":
 			if made(i+1) == "" {
 				f.at("input", "", "Item '%s' of type 'reasoning' was provided without its required following item.", id)
 			}
-		case strings.HasPrefix(suffix, "r"):
+		case reasoned:
 			// Parallel calls follow one another.
 			k := i - 1
 			for k >= 0 && made(k) != "" && made(k) != "rs_"+suffix+" " {

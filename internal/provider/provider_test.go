@@ -2,6 +2,9 @@ package provider
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -154,4 +157,78 @@ func TestSignatures(t *testing.T) {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}
+}
+
+// TestFixtures: the APIs accept the histories of their dialects that have no faults, except for those
+// that programs do not send as they keep them.
+func TestFixtures(t *testing.T) {
+	t.Parallel()
+	kept := []string{
+		"anthropic/roo-condensed.json", "anthropic/system-role.json",
+		"openai-chat/ag-ui-snapshot.json", "openai-chat/agent-role.json", "openai-chat/calls-in-kwargs.json", "openai-chat/flat-calls.json",
+		"openai-chat/http-recordings.json", "openai-chat/mistral-object-arguments.json", "openai-chat/ollama-bare-object-arguments.json",
+		"openai-chat/ollama-request-object-arguments.json", "openai-chat/trajectories.json",
+		"openai-responses/camel-case.json",
+	}
+	n := 0
+	for _, name := range []string{"anthropic", "openai-chat", "openai-responses", "gemini"} {
+		api, err := Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths, err := filepath.Glob(filepath.Join("..", "..", "testdata", "transcripts", name, "ok", "*.json"))
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("%s: expected fixtures: %v", name, err)
+		}
+		for _, path := range paths {
+			body := requestOf(t, api, path)
+			if body == nil {
+				continue
+			}
+			faults := api.Faults(body)
+			if isKept := slices.Contains(kept, name+"/"+filepath.Base(path)); isKept != (len(faults) > 0) {
+				t.Errorf("%s: refused with %+v", path, faults)
+			}
+			n++
+		}
+	}
+	if n < 40 {
+		t.Errorf("%d fixtures have a history, want 40", n)
+	}
+}
+
+// requestOf returns the body of a request with the history in a file, or nil if it has none.
+func requestOf(t *testing.T, api *API, path string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var o object
+	if json.Unmarshal(raw, &o) != nil {
+		var l []any
+		if json.Unmarshal(raw, &l) != nil {
+			return nil
+		}
+		o = object{api.Field(): l}
+	}
+	if list(o[api.Field()]) == nil {
+		return nil
+	}
+	if api.Name == "anthropic" {
+		messages, err := json.Marshal(o["messages"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		resigned, err := Sign(messages)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o["messages"] = json.RawMessage(resigned)
+	}
+	body, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
 }
