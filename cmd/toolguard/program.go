@@ -71,8 +71,8 @@ func (p program) find(executable func() (string, error)) (string, error) {
 	self, err := executable()
 	if err == nil {
 		// A link to toolguard is not where the archive was unpacked.
-		if real, err := filepath.EvalSymlinks(self); err == nil {
-			self = real
+		if target, err := filepath.EvalSymlinks(self); err == nil {
+			self = target
 		}
 		beside := filepath.Join(filepath.Dir(self), p.file())
 		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {

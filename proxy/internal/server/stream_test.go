@@ -317,7 +317,7 @@ func TestRetry(t *testing.T) {
 func TestBombs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, func(c *Config) { c.MaxUnpacked = 1 << 20 })
-	zeros := strings.Repeat("\x00", 64<<20)
+	zeros := strings.Repeat("\x00", 8<<20)
 	for encoding, pack := range packers {
 		if encoding == "" {
 			continue
