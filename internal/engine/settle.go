@@ -454,7 +454,9 @@ func (r *round) wishes(found iter.Seq[*rules.Finding]) []wish {
 // fix of each operation alone. Operations on the results of one turn become one fix if
 // possible.
 func (r *round) conversation(c *checker, plan *repair.Plan, found iter.Seq[*rules.Finding], fixes map[*operation.Operation]edit.Fix) error {
-	r.facts.add(plan)
+	if r.facts.src != nil { // trim has another proof
+		r.facts.add(plan)
+	}
 	conv := plan.Conv
 	r.mixed = r.mixed || r.spoken != "" && r.spoken != conv.Dialect ||
 		slices.ContainsFunc(conv.Messages, func(m transcript.Message) bool { return m.Has(transcript.MessageForeign) })

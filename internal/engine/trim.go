@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"hash/maphash"
 	"slices"
+	"sort"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/edit"
+	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/repair"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -50,7 +53,7 @@ func (t *Trimmed) Changed() bool { return t.Pieces != nil }
 // *trim.RefusedError, a *ProofError, those of the request and those of reading. With a
 // *trim.NoCutError the result has only Before.
 func Trim(ctx context.Context, src *source.Source, opts Options, req *trim.Request) (*Trimmed, error) {
-	t := &trimmer{src: src, req: req, out: &Trimmed{Tokens: -1}}
+	t := &trimmer{src: src, req: req, out: &Trimmed{Tokens: -1}, seed: maphash.MakeSeed()}
 	before, rep, err := t.read(ctx, src, opts)
 	if err != nil {
 		return nil, err
@@ -64,6 +67,9 @@ func Trim(ctx context.Context, src *source.Source, opts Options, req *trim.Reque
 	}
 	if t.seen == 0 {
 		t.out.Cut.Size.Bytes = src.Size()
+	}
+	if t.err == nil && len(t.edits) == 0 && t.seen > 0 {
+		t.err = t.exceeds(src.Size(), t.want.tokens)
 	}
 	if t.err != nil || len(t.edits) == 0 {
 		return t.out, t.err
@@ -89,20 +95,19 @@ type trimmer struct {
 	out   *Trimmed
 	edits []edit.Edit
 	err   error // why nothing is trimmed
-	seen  int   // conversations
-	kept  int   // messages in the last conversation that was read
-	calls int   // and its calls
+	seen  int   // conversations in the source that was read last
+	// want is what must be in the result, and has is what is in it.
+	want, has account
+	seed      maphash.Seed
 }
 
 // read checks a source with all rules and passes its conversations to the trimmer.
 func (t *trimmer) read(ctx context.Context, src *source.Source, opts Options) (*round, *Report, error) {
 	opts.Edits, opts.Excerpts = false, false
-	r := &round{
-		settler: &settler{opts: FixOptions{Options: opts}, did: map[deed]bool{}}, last: true, waived: map[edit.Sum]bool{},
-		facts: facts{src: src},
-	}
+	r := &round{settler: &settler{opts: FixOptions{Options: opts}, did: map[deed]bool{}}, last: true}
+	t.has = account{}
 	c := newChecker(src, opts)
-	c.visit, c.trim, t.seen, t.kept, t.calls = r, t, 0, 0, 0
+	c.visit, c.trim, t.seen = r, t, 0
 	rep, err := c.run(ctx)
 	return r, rep, err
 }
@@ -124,9 +129,17 @@ func (t *trimmer) refuses(rep *Report) error {
 // conversation plans the cut of a conversation.
 func (t *trimmer) conversation(c *checker, plan *repair.Plan) {
 	conv := plan.Conv
-	t.seen, t.kept, t.calls = t.seen+1, len(conv.Messages), len(conv.Calls)
-	if t.out.Before != nil || t.seen > 1 || t.err != nil || c.err != nil {
-		return // this is the proof
+	t.seen++
+	if t.out.Before != nil { // this is the proof
+		// A single record is read as a document.
+		conv.Lines = conv.Lines || t.want.lines && len(conv.Lists) == 0
+		if l, ok := newMessageList(c, conv); ok && c.err == nil {
+			t.has, c.err = t.account(c, l, plan, nil, t.req.MaxTokens > 0, nil)
+		}
+		return
+	}
+	if t.seen > 1 || t.err != nil || c.err != nil {
+		return
 	}
 	t.out.Messages = len(conv.Messages)
 	if reason := untrimmable(conv, plan.Dialect); reason != "" {
@@ -139,21 +152,27 @@ func (t *trimmer) conversation(c *checker, plan *repair.Plan) {
 		return
 	}
 	h := trim.NewHistory(conv, plan.Pairing, plan.Profile, t.req.Pin)
-	shortened := t.shorten(c, conv)
-	if t.err == nil {
-		t.err = t.measure(c, l, h, shortened)
-	}
+	cuts := t.shorten(c, conv)
 	if t.err != nil {
 		return
 	}
+	if t.want, t.err = t.account(c, l, plan, cuts.edits, t.req.Counts(), h.Sizes); t.err != nil {
+		return
+	}
+	h.Rest = t.want.rest
 	cut := trim.Cut{Reason: "nothing needs to be dropped", Size: h.Sum()}
 	if t.req.Cuts() {
 		if cut, t.err = h.Choose(t.req); t.err != nil {
 			return
 		}
 	}
+	if breach := h.Breach(t.req, cut); breach != "" {
+		t.err = &ProofError{Reason: breach}
+		return
+	}
 	t.out.Cut = cut
-	t.carryOut(c, l, h, shortened)
+	t.carryOut(c, l, h, cuts)
+	t.want.keep(conv, func(i int32) bool { return !h.Drops(cut, int(i)) })
 }
 
 // untrimmable returns why a conversation is not trimmed, "" if it is.
@@ -180,88 +199,230 @@ func untrimmable(conv *transcript.Conversation, d *dialect.Dialect) string {
 	return ""
 }
 
-// shorten returns the edits that shorten the results of a conversation, by message.
-func (t *trimmer) shorten(c *checker, conv *transcript.Conversation) map[int32][]resultCut {
+// shortenings are the results that are shortened, in the order of the text.
+type shortenings struct {
+	results []Shortened
+	edits   []edit.Edit
+}
+
+// in returns those of a span.
+func (s *shortenings) in(at source.Span) shortenings {
+	lo, hi := startsIn(s.results, at, func(r *Shortened) int64 { return r.Span.Start })
+	return shortenings{s.results[lo:hi], editsIn(s.edits, at)}
+}
+
+// editsIn returns the edits in a span. They are in order.
+func editsIn(edits []edit.Edit, at source.Span) []edit.Edit {
+	lo, hi := startsIn(edits, at, func(e *edit.Edit) int64 { return e.Span.Start })
+	return edits[lo:hi]
+}
+
+// startsIn returns which elements of a sorted list begin in a span.
+func startsIn[T any](list []T, at source.Span, start func(*T) int64) (lo, hi int) {
+	from := func(off int64) int { return sort.Search(len(list), func(i int) bool { return start(&list[i]) >= off }) }
+	return from(at.Start), from(at.End)
+}
+
+// shorten returns how the results of a conversation are shortened.
+func (t *trimmer) shorten(c *checker, conv *transcript.Conversation) (out shortenings) {
 	if t.req.ResultsMax == 0 {
-		return nil
+		return out
 	}
-	out := map[int32][]resultCut{}
-	for i := range max(0, len(conv.Results)-t.req.KeepResults) {
-		r := &conv.Results[i]
-		if r.Payload.Len() <= t.req.ResultsMax || r.Answer.ByProvider() || !conv.Messages[r.Message].Span().Contains(r.Payload) {
+	results := conv.Results[:max(0, len(conv.Results)-t.req.KeepResults)]
+	isLong := func(r *transcript.Result) bool {
+		return r.Payload.Len() > t.req.ResultsMax && !r.Answer.ByProvider() && conv.Messages[r.Message].Span().Contains(r.Payload)
+	}
+	n := 0
+	for i := range results {
+		if isLong(&results[i]) {
+			n++
+		}
+	}
+	out = shortenings{make([]Shortened, 0, n), make([]edit.Edit, 0, n)}
+	for i := range results {
+		r := &results[i]
+		if !isLong(r) {
 			continue
 		}
 		edits := trim.Shorten(c.value(r.Payload), t.req.ResultsMax)
 		if len(edits) == 0 {
 			continue
 		}
-		done := resultCut{edits: edits, Shortened: Shortened{CallID: r.ID.Text(), Span: r.Payload, From: r.Payload.Len(), To: r.Payload.Len()}}
-		for _, e := range edits {
-			done.To += int64(len(e.Text)) - e.Span.Len()
+		breach := trim.ShortenBreach(c.bytes(r.Payload), r.Payload.Start, edits, t.req.ResultsMax)
+		if t.err = c.err; t.err == nil && breach != "" {
+			t.err = &ProofError{Reason: breach}
 		}
-		out[r.Message] = append(out[r.Message], done)
+		if t.err != nil {
+			return out
+		}
+		to := r.Payload.Len()
+		for _, e := range edits {
+			to += int64(len(e.Text)) - e.Span.Len()
+		}
+		out.results = append(out.results, Shortened{CallID: r.ID.Text(), Span: r.Payload, From: r.Payload.Len(), To: to})
+		out.edits = append(out.edits, edits...)
 	}
+	slices.SortFunc(out.results, func(a, b Shortened) int { return bySpan(a.Span, b.Span) })
+	slices.SortFunc(out.edits, func(a, b edit.Edit) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
 	return out
 }
 
-// A resultCut is a result that is shortened, if its message is kept.
-type resultCut struct {
-	Shortened
-	edits []edit.Edit
+// An account is what the proof compares: the bytes of each message and those around all of them,
+// as hashes, and which call each result answers.
+type account struct {
+	list       bool // the messages are the elements of one list, with nothing but separators between
+	lines      bool // they are the records of the file
+	messages   []uint64
+	head, tail uint64  // what is before the first message, and after the last one
+	answered   []int32 // by result: the index of its call, -1 if it answers none
+	calls      int
+	rest       trim.Size // what is no message
+	tokens     float64   // of all
 }
 
-// measure sets the sizes of a history.
-func (t *trimmer) measure(c *checker, l *messageList, h *trim.History, shortened map[int32][]resultCut) error {
-	counts := t.req.Counts()
+// account returns the account of a conversation to which edits were applied. If sizes is not
+// nil, it sets the size of each message.
+func (t *trimmer) account(c *checker, l *messageList, plan *repair.Plan, edits []edit.Edit, counts bool, sizes []trim.Size) (account, error) {
+	conv := l.conv
+	out := account{list: true, lines: conv.Lines, calls: len(conv.Calls), messages: make([]uint64, len(conv.Messages)), answered: make([]int32, len(conv.Results))}
 	tokens := func(text []byte) (float64, error) {
 		if !counts {
 			return 0, nil
 		}
 		return trim.CountTokens(text, t.req.Count)
 	}
-	for i := range h.Sizes {
-		at := l.conv.Messages[i].Span()
-		text := c.bytes(at)
-		var edits []edit.Edit
-		for _, r := range shortened[int32(i)] {
-			edits = append(edits, r.edits...)
+	var hash maphash.Hash
+	hash.SetSeed(t.seed)
+	add := func(s source.Span) {
+		for s.Len() > 0 && c.err == nil {
+			part := source.Span{Start: s.Start, End: min(s.End, s.Start+lookEvery)}
+			_, _ = hash.Write(c.bytes(part))
+			s.Start = part.End
 		}
-		slices.SortFunc(edits, func(a, b edit.Edit) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
-		n, err := tokens(edit.Splice(text, at.Start, edits))
+	}
+	size := c.src.Size()
+	out.rest.Bytes = size
+	for i := range conv.Messages {
+		at, extent := conv.Messages[i].Span(), l.extent(i)
+		text := edit.Splice(c.bytes(at), at.Start, editsIn(edits, at))
+		hash.Reset()
+		_, _ = hash.Write(text)
+		n, err := tokens(text)
+		add(source.Span{Start: at.End, End: l.end(i)})
 		if err = cmp.Or(c.err, err); err != nil {
-			return err
+			return out, err
 		}
-		h.Sizes[i] = trim.Size{Bytes: l.extent(i).Len(), Tokens: n + 1} // 1 for what separates it from the next one
-		for _, e := range edits {
-			h.Sizes[i].Bytes += int64(len(e.Text)) - e.Span.Len()
+		out.messages[i] = hash.Sum64()
+		n++ // for what separates it from the next one
+		out.tokens += n
+		out.rest.Bytes -= extent.Len()
+		if sizes != nil {
+			sizes[i] = trim.Size{Bytes: extent.Len(), Tokens: n}
+			for _, e := range editsIn(edits, extent) {
+				sizes[i].Bytes += int64(len(e.Text)) - e.Span.Len()
+			}
 		}
 	}
-	h.Rest.Bytes = t.src.Size()
-	for i := range h.Sizes {
-		h.Rest.Bytes -= l.extent(i).Len()
-	}
-	for _, s := range l.rest(t.src.Size()) {
+	for _, s := range l.rest(size) {
 		for s.Len() > 0 {
 			part := source.Span{Start: s.Start, End: min(s.End, s.Start+lookEvery)}
 			n, err := tokens(c.bytes(part))
 			if err = cmp.Or(c.err, err); err != nil {
-				return err
+				return out, err
 			}
-			h.Rest.Tokens += n
+			out.rest.Tokens += n
 			s.Start = part.End
 		}
 	}
-	return nil
+	out.tokens += out.rest.Tokens
+	if n := len(conv.Messages); n > 0 {
+		hash.Reset()
+		add(source.Span{End: conv.Messages[0].Span().Start})
+		out.head = hash.Sum64()
+		hash.Reset()
+		if !conv.Lines { // else it is a line break or nothing
+			add(source.Span{Start: l.end(n - 1), End: size})
+		}
+		out.tail = hash.Sum64()
+	}
+	for i := range plan.Pairing.Results {
+		out.answered[i] = -1
+		if x := plan.Pairing.Results[i]; x.Fate == pairing.Answers {
+			out.answered[i] = x.Call
+		}
+	}
+	return out, c.err
+}
+
+// keep removes the messages that do not stay.
+func (a *account) keep(conv *transcript.Conversation, stays func(message int32) bool) {
+	kept := func(_, message int32) bool { return stays(message) }
+	index := make([]int32, len(conv.Calls)) // of each call among those that stay
+	a.calls = 0
+	for i := range conv.Calls {
+		if index[i] = -1; kept(0, conv.Calls[i].Message) {
+			index[i], a.calls = int32(a.calls), a.calls+1
+		}
+	}
+	answered := a.answered[:0]
+	for i, call := range a.answered {
+		if !stays(conv.Results[i].Message) {
+			continue
+		}
+		if call >= 0 {
+			call = index[call]
+		}
+		answered = append(answered, call)
+	}
+	a.answered = answered
+	messages := a.messages[:0]
+	for i, m := range a.messages {
+		if stays(int32(i)) {
+			messages = append(messages, m)
+		}
+	}
+	a.messages = messages
+}
+
+// differs returns what is different in the account of the result, as the end of "the cut
+// would", or "".
+func (a *account) differs(is *account) string {
+	switch {
+	case !is.list:
+		return "leave more than separators between messages"
+	case len(is.messages) != len(a.messages) || is.calls != a.calls || len(is.answered) != len(a.answered):
+		return fmt.Sprintf("leave %d messages with %d calls and %d results instead of %d with %d and %d",
+			len(is.messages), is.calls, len(is.answered), len(a.messages), a.calls, len(a.answered))
+	case len(a.messages) > 0 && is.head != a.head:
+		return "change what is before the first message"
+	case len(a.messages) > 0 && is.tail != a.tail:
+		return "change what is after the last message"
+	}
+	for i, m := range a.messages {
+		if m != is.messages[i] {
+			return fmt.Sprintf("change message %d of those that stay", i+1)
+		}
+	}
+	for i, call := range a.answered {
+		if call >= 0 && call != is.answered[i] {
+			return fmt.Sprintf("change which call result %d of those that stay answers", i+1)
+		}
+	}
+	return ""
 }
 
 // carryOut makes the edits of a cut and describes it.
-func (t *trimmer) carryOut(c *checker, l *messageList, h *trim.History, shortened map[int32][]resultCut) {
+func (t *trimmer) carryOut(c *checker, l *messageList, h *trim.History, cuts shortenings) {
 	cut, conv, out := t.out.Cut, l.conv, t.out
+	drops := cut.Head < cut.Index
+	if !drops {
+		out.Shortened, t.edits = cuts.results, cuts.edits
+	}
 	for i := 0; i < len(conv.Messages); i++ {
 		if !h.Drops(cut, i) {
-			for _, r := range shortened[int32(i)] {
-				out.Shortened = append(out.Shortened, r.Shortened)
-				t.edits = append(t.edits, r.edits...)
+			if drops {
+				stay := cuts.in(l.extent(i))
+				out.Shortened, t.edits = append(out.Shortened, stay.results...), append(t.edits, stay.edits...)
 			}
 			continue
 		}
@@ -276,12 +437,10 @@ func (t *trimmer) carryOut(c *checker, l *messageList, h *trim.History, shortene
 			}
 		}
 	}
-	slices.SortFunc(t.edits, func(a, b edit.Edit) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
 	out.Cut.Size.Bytes = t.src.Size()
 	for _, e := range t.edits {
 		out.Cut.Size.Bytes += int64(len(e.Text)) - e.Span.Len()
 	}
-	slices.SortFunc(out.Shortened, func(a, b Shortened) int { return bySpan(a.Span, b.Span) })
 	out.Pinned = h.Pinned(cut)
 	for i := range conv.Messages {
 		if !h.Drops(cut, i) {
@@ -311,6 +470,18 @@ func (t *trimmer) carryOut(c *checker, l *messageList, h *trim.History, shortene
 	}
 }
 
+// exceeds returns an error if a size is larger than the limits.
+func (t *trimmer) exceeds(size int64, tokens float64) error {
+	if t.req.MaxBytes > 0 && size > t.req.MaxBytes {
+		return &ProofError{Reason: fmt.Sprintf("leave %d bytes, more than the limit", size)}
+	}
+	// The sums of fractions may differ by a rounding error.
+	if n := t.req.Tokens(trim.Size{Tokens: tokens - 1e-6}); t.req.MaxTokens > 0 && n > t.req.MaxTokens {
+		return &ProofError{Reason: fmt.Sprintf("leave %d tokens, more than the limit", n)}
+	}
+	return nil
+}
+
 // prove reads the result and compares it with the original.
 func (t *trimmer) prove(ctx context.Context, pieces *edit.Pieces, opts Options, before *round) error {
 	was := t.out.Before
@@ -334,34 +505,23 @@ func (t *trimmer) prove(ctx context.Context, pieces *edit.Pieces, opts Options, 
 		return fails("make the transcript unreadable: %s", rep.Skipped)
 	case lost(rep.File) > lost(was.File):
 		return fails("make records unreadable")
-	case t.seen != 1 || t.kept != t.out.Pinned+t.out.Kept || t.calls != t.out.Calls:
-		return fails("leave %d messages with %d calls instead of %d with %d", t.kept, t.calls, t.out.Pinned+t.out.Kept, t.out.Calls)
-	case t.req.MaxBytes > 0 && pieces.Size() > t.req.MaxBytes:
-		return fails("leave %d bytes, more than the limit", pieces.Size())
+	case t.seen != 1:
+		return fails("leave %d conversations instead of one", t.seen)
+	case pieces.Size() != t.out.Cut.Size.Bytes:
+		return fails("leave %d bytes instead of %d", pieces.Size(), t.out.Cut.Size.Bytes)
+	}
+	if differs := t.want.differs(&t.has); differs != "" {
+		return fails("%s", differs)
+	}
+	if err := t.exceeds(pieces.Size(), t.has.tokens); err != nil {
+		t.out.After = was
+		return err
 	}
 	families := before.byFamily()
 	for name, n := range after.byFamily() {
 		if n > families[name] {
 			return fails("add %s problems (%d before, %d after)", name, families[name], n)
 		}
-	}
-	touched := make([]source.Span, 0, len(t.edits))
-	for _, e := range t.edits {
-		touched = append(touched, e.Span)
-	}
-	for _, r := range t.out.Shortened {
-		touched = append(touched, r.Span)
-	}
-	waived := map[edit.Sum]bool{}
-	if err := before.facts.waive(touched, waived); err != nil {
-		return err
-	}
-	gone, err := before.facts.lost(pieces, &after.facts, waived)
-	if err != nil {
-		return err
-	}
-	if len(gone) > 0 {
-		return fails("change which call the result at byte %d answers", gone[0].payload.Start)
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -167,12 +169,12 @@ func checkTrim(t *testing.T, text string, opts Options, req *trim.Request, want 
 func messagesIn(t *testing.T, text string) []string {
 	t.Helper()
 	var list []json.RawMessage
-	var body struct{ Messages []json.RawMessage }
+	var body struct{ Messages, Input, Contents []json.RawMessage }
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
 		if err := json.Unmarshal([]byte(text), &body); err != nil {
 			t.Fatal(err)
 		}
-		list = body.Messages
+		list = slices.Concat(body.Messages, body.Input, body.Contents)
 	}
 	out := make([]string, len(list))
 	for i, m := range list {
@@ -204,6 +206,29 @@ func TestTrimShortens(t *testing.T) {
 	}
 }
 
+// TestTrimCutsAndShortens checks that only results that stay are shortened and reported, up to the
+// last message.
+func TestTrimCutsAndShortens(t *testing.T) {
+	long := strings.Repeat("0123456789", 100)
+	text := chat("u a:1 t1 u a:2 t2 a:3 t3")
+	for _, was := range []string{"result 1 at 2", "result 2 at 5", "result 3 at 7"} {
+		text = strings.Replace(text, was, long, 1)
+	}
+	got, err := Trim(context.Background(), source.FromBytes("x.json", []byte(text)), Options{}, &trim.Request{KeepLast: 5, ResultsMax: 240})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, tail, _ := strings.Cut(text, long)
+	_, tail, _ = strings.Cut(tail, "\n ")
+	short := long[:138] + "[toolguard] 817 of 1,000 bytes of this result were cut." + long[1000-45:]
+	if out, want := string(got.Pieces.Source().Text()), "["+strings.ReplaceAll(tail, long, short); out != want {
+		t.Errorf("got\n%s\nwant\n%s", out, want)
+	}
+	if len(got.Shortened) != 2 || got.Shortened[0].CallID != "2" || got.Shortened[1].CallID != "3" {
+		t.Errorf("%+v", got.Shortened)
+	}
+}
+
 // TestTrimLimits checks that tokens are those of the counter and that its error ends the run.
 func TestTrimLimits(t *testing.T) {
 	text := chat("s u a:1 t1 a u a")
@@ -213,10 +238,56 @@ func TestTrimLimits(t *testing.T) {
 	if err != nil || got.Kept != 2 || got.Pinned != 1 || got.Tokens != 53 {
 		t.Errorf("%+v, %v", got, err)
 	}
+	for most, want := range map[int64]string{
+		53: "", 52: "no safe cut: what follows the last user boundary is larger than the limit",
+		97: "", 96: "",
+	} {
+		req.MaxTokens = most
+		got, err := Trim(context.Background(), source.FromBytes("x.json", []byte(text)), Options{}, req)
+		if (err != nil || want != "") && (err == nil || err.Error() != want) || err == nil && (got.Tokens > most || got.Changed() != (most < 97)) {
+			t.Errorf("at most %d: %v, want %q", most, err, want)
+		}
+	}
 	broken := errors.New("broken")
 	req.Count = func([]byte) (float64, error) { return 0, broken }
 	if _, err := Trim(context.Background(), source.FromBytes("x.json", []byte(text)), Options{}, req); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestTrimUnknownElements checks that an element that is no message goes with the one before it.
+func TestTrimUnknownElements(t *testing.T) {
+	user, note, answer := `{"role":"user","content":"a"}`, `{"note":1}`, `{"role":"assistant","content":"b"}`
+	list := func(elements ...string) string { return "[" + strings.Join(elements, ", ") + "]" }
+	text := list(note, user, note, answer, user, answer, note)
+	for want, req := range map[string]trim.Request{
+		list(note, user, note, answer):             {KeepFirst: 2},
+		list(note, user, answer, note):             {KeepLast: 2},
+		list(note, user, note, user, answer, note): {KeepFirst: 1, KeepLast: 2, Boundary: trim.Pair},
+	} {
+		got, err := Trim(context.Background(), source.FromBytes("x.json", []byte(text)), Options{}, &req)
+		if err != nil || !got.Changed() || string(got.Pieces.Source().Text()) != want {
+			t.Errorf("%+v: %v, want %s", req, err, want)
+			if err == nil && got.Changed() {
+				t.Logf("got %s", got.Pieces.Source().Text())
+			}
+		}
+	}
+}
+
+// TestTrimMargin checks that the estimate is reported, and limited, with the margin.
+func TestTrimMargin(t *testing.T) {
+	text := chat("s u a:1 t1 a u a")
+	sum := trim.Estimate([]byte("[")) + trim.Estimate([]byte("]"))
+	for _, m := range messagesIn(t, text) {
+		sum += trim.Estimate([]byte(m)) + 1
+	}
+	want := int64(math.Ceil(1.15 * sum))
+	for _, most := range []int64{want, want - 1} {
+		got, err := Trim(context.Background(), source.FromBytes("x.json", []byte(text)), Options{}, &trim.Request{MaxTokens: most})
+		if err != nil || got.Changed() != (most < want) || !got.Changed() && got.Tokens != want || got.Tokens > most {
+			t.Errorf("at most %d: %v, %+v, want %d", most, err, got, want)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package trim
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -44,7 +45,7 @@ func (r *Request) limited() bool { return r.MaxBytes > 0 || r.MaxTokens > 0 }
 func (h *History) Choose(r *Request) (Cut, error) {
 	cut, err := h.choose(r)
 	if no, is := err.(*NoCutError); is { //nolint:errorlint // choose wraps nothing
-		no.Hint = h.hint(r)
+		no.Hint = strings.TrimSpace(h.hint(r) + " " + h.longest(r))
 	}
 	return cut, err
 }
@@ -96,6 +97,23 @@ func (h *History) hint(r *Request) string {
 		try(pinned, other, flags)
 	}
 	return hint
+}
+
+// longest says that a result takes more than half of what the limits allow, "" if none does.
+func (h *History) longest(r *Request) string {
+	var longest int64
+	for i := range h.conv.Results {
+		res := &h.conv.Results[i]
+		size := h.Sizes[res.Message]
+		half := r.MaxBytes > 0 && 2*size.Bytes > r.MaxBytes || r.MaxTokens > 0 && 2*r.Tokens(size) > r.MaxTokens
+		if half && r.ResultsMax == 0 && res.Payload.Len() > SmallestResult {
+			longest = max(longest, res.Payload.Len())
+		}
+	}
+	if longest == 0 {
+		return ""
+	}
+	return fmt.Sprintf("--results-max-bytes would shorten results; one has %s bytes.", Grouped(longest))
 }
 
 // Plural writes a number of things.

@@ -89,14 +89,16 @@ func shorten(v source.Value, limit int64) edit.Edit {
 	raw := v.Raw()
 	text := raw[1 : len(raw)-1]
 	size := int64(len(text))
-	label := func(cut int64) string {
-		return fmt.Sprintf("[toolguard] %s of %s bytes of this result were cut.", Grouped(cut), Grouped(size))
-	}
-	room := limit - int64(len(label(size))) // no label is longer
+	room := limit - int64(len(label(size, size))) // no label is longer
 	head := int64(breakBefore(text, room-room/4))
 	tail := breakAfter(text, size-room/4)
 	cut := source.Span{Start: v.Span().Start + 1 + head, End: v.Span().Start + 1 + tail}
-	return edit.Edit{Span: cut, Text: []byte(label(tail - head))}
+	return edit.Edit{Span: cut, Text: []byte(label(tail-head, size))}
+}
+
+// label returns what is put for the bytes that are cut from a text.
+func label(cut, size int64) string {
+	return fmt.Sprintf("[toolguard] %s of %s bytes of this result were cut.", Grouped(cut), Grouped(size))
 }
 
 // breakBefore returns the largest offset up to at that is between two characters.

@@ -52,12 +52,13 @@ func TestShortenStructure(t *testing.T) {
 	long := strings.Repeat("z", 1000)
 	part := func(most int64) string { return shortened(`"`+long+`"`, most) }
 	for text, want := range map[string]string{
-		`[{"type":"text","text":"` + long + `"},{"type":"text","text":"short"}]`:     `[{"type":"text","text":` + part(495) + `},{"type":"text","text":"short"}]`,
-		`{"a":"` + long + `","b":["` + long + `"]}`:                                  `{"a":` + part(250) + `,"b":[` + part(250) + `]}`,
-		`{"type":"image","source":{"media_type":"image/png","data":"` + long + `"}}`: `{"type":"image","source":{"media_type":"image/png","data":"` + long + `"}}`,
-		`"data:image/png;base64,` + long + `"`:                                       `"data:image/png;base64,` + long + `"`,
-		`{"a":1,"b":null,"c":true}`:                                                  `{"a":1,"b":null,"c":true}`,
-		`"short"`:                                                                    `"short"`,
+		`[{"type":"text","text":"` + long + `"},{"type":"text","text":"short"}]`:              `[{"type":"text","text":` + part(495) + `},{"type":"text","text":"short"}]`,
+		`{"a":"` + long + `","b":["` + long + `"]}`:                                           `{"a":` + part(250) + `,"b":[` + part(250) + `]}`,
+		`{"type":"image","source":{"media_type":"image/png","data":"` + long + `"}}`:          `{"type":"image","source":{"media_type":"image/png","data":"` + long + `"}}`,
+		`"data:image/png;base64,` + long + `"`:                                                `"data:image/png;base64,` + long + `"`,
+		`{"signature":"` + long + `","encrypted_content":"` + long + `","id":"` + long + `"}`: `{"signature":"` + long + `","encrypted_content":"` + long + `","id":"` + long + `"}`,
+		`{"a":1,"b":null,"c":true}`:                                                           `{"a":1,"b":null,"c":true}`,
+		`"short"`:                                                                             `"short"`,
 	} {
 		if got := shortened(text, 500); got != want {
 			t.Errorf("%.60s:\n got %s\nwant %s", text, got, want)
