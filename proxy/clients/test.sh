@@ -4,13 +4,13 @@
 #
 #	proxy/clients/test.sh
 #
-# The clients are installed once, in TOOLGUARD_CLIENTS or the user's cache directory. They need
-# 1 GiB.
+# The clients are installed once, in TOOLGUARD_CACHE or a directory in the user's cache. They need
+# 2 GiB.
 set -euo pipefail
 cd "$(dirname "$0")"
 exec </dev/null
 
-cache=${TOOLGUARD_CLIENTS:-${XDG_CACHE_HOME:-$HOME/.cache}/toolguard-clients}
+cache=${TOOLGUARD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/toolguard-clients}
 agents=../../internal/agents
 mkdir -p "$cache"
 cache=$(cd "$cache" && pwd)
@@ -25,17 +25,10 @@ fi
 # installed DIR FILE passes if DIR was filled as FILE says.
 installed() { cmp -s "$2" "$1/installed"; }
 
-if ! installed "$cache/sdk" package.json; then
+if ! installed "$cache/sdk" "$agents/setup-clients.sh"; then
 	rm -rf "$cache/sdk"
-	mkdir "$cache/sdk"
-	cp package.json "$cache/sdk"
-	# zstd is in Node.js 22.15 and later.
-	node=()
-	if [ "$(node -p 'process.versions.node.split(".")[0]')" -lt 22 ]; then
-		node=("$(node -p '`node-${process.platform}-${process.arch}@22.23.2`')")
-	fi
-	npm install --prefix "$cache/sdk" --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error "${node[@]}"
-	cp package.json "$cache/sdk/installed"
+	"$agents/setup-clients.sh" "$cache/sdk"
+	cp "$agents/setup-clients.sh" "$cache/sdk/installed"
 fi
 for package in openai @anthropic-ai/sdk @google/genai; do
 	node -p 'const p = require(`${process.argv[1]}/package.json`); `${p.name} ${p.version}`' "$cache/sdk/node_modules/$package"
