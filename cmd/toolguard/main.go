@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"os/signal"
 	"runtime"
 	"runtime/debug"
@@ -116,7 +117,7 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer, env func(string) string) 
 	a.written = &standardOutput{Writer: stdout}
 	a.stdout, a.stderrReport = overBar{a.written, a, a.terminal}, overBar{stderr, a, a.stderrTerminal}
 	a.screen, a.stderr = report.NewScreen(a.stdout), report.NewScreen(a.stderrReport)
-	a.beforeFiles, a.listen, a.replace = func() {}, func() {}, write.Replace
+	a.beforeFiles, a.listen, a.replace, a.lookPath = func() {}, func() {}, write.Replace, exec.LookPath
 	return a
 }
 
@@ -169,7 +170,8 @@ type app struct {
 	bar            *progress // nil if none is shown
 	beforeFiles    func()    // called before a file is opened
 	replace        func(context.Context, write.File, write.Options) (*write.Done, error)
-	listen         func() // called by commands that read or write files: signals then end their context
+	lookPath       func(string) (string, error) // finds a program on the PATH
+	listen         func()                       // called by commands that read or write files: signals then end their context
 }
 
 // standardOutput replaces the path of the device in errors by "standard output". It keeps the

@@ -27,7 +27,10 @@ func TestMain(m *testing.M) {
 
 // run executes a command line in a new app.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
-	return newApp(stdin, stdout, stderr, env).run(ctx, args)
+	a := newApp(stdin, stdout, stderr, env)
+	// What is installed on this machine would replace the process of the test.
+	a.lookPath = func(string) (string, error) { return "", exec.ErrNotFound }
+	return a.run(ctx, args)
 }
 
 // TestOnlyTheNamedCommand checks that a command line that begins with the name of a

@@ -29,8 +29,8 @@ func programs() []program {
 		{
 			"proxy", "Repair requests on their way to a provider",
 			`proxy runs toolguard-proxy, which forwards requests to the APIs of providers and
-repairs their histories on the way. toolguard proxy --help lists its flags, and
-toolguard-proxy(1) is its manual.
+repairs their histories on the way. toolguard proxy --help lists its flags, if
+it is installed, and toolguard-proxy(1) is its manual.
 
 The program is looked for beside toolguard and then on the PATH. It must have
 the same version.`,
@@ -54,7 +54,10 @@ func (p program) command(a *app) *cobra.Command {
 		Long:               p.long,
 		DisableFlagParsing: true, // they are flags of the program
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := p.find(os.Executable)
+			path, err := p.find(os.Executable, a.lookPath)
+			if err != nil && len(args) == 1 && (args[0] == "--help" || args[0] == "-h") {
+				return cmd.Help()
+			}
 			if err != nil {
 				return err
 			}
@@ -67,7 +70,7 @@ func (p program) command(a *app) *cobra.Command {
 }
 
 // find returns the path of the program.
-func (p program) find(executable func() (string, error)) (string, error) {
+func (p program) find(executable func() (string, error), lookPath func(string) (string, error)) (string, error) {
 	self, err := executable()
 	if err == nil {
 		// A link to toolguard is not where the archive was unpacked.
@@ -79,7 +82,7 @@ func (p program) find(executable func() (string, error)) (string, error) {
 			return beside, nil
 		}
 	}
-	path, err := exec.LookPath(p.file())
+	path, err := lookPath(p.file())
 	if err != nil {
 		return "", fmt.Errorf("%s: toolguard-%s is not installed: it is in the archives and packages of toolguard %s, beside toolguard",
 			p.name, p.name, programVersion())

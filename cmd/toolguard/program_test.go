@@ -39,15 +39,15 @@ func TestFindProgram(t *testing.T) {
 	}
 	t.Setenv("PATH", filepath.Join(dir, "bin"))
 	started := func() (string, error) { return link, nil }
-	if got, err := p.find(started); got != onPath || err != nil {
+	if got, err := p.find(started, exec.LookPath); got != onPath || err != nil {
 		t.Errorf("on the PATH: %s, %v", got, err)
 	}
 	beside := place("opt", p.file())
-	if got, err := p.find(started); got != beside || err != nil {
+	if got, err := p.find(started, exec.LookPath); got != beside || err != nil {
 		t.Errorf("beside: %s, %v", got, err)
 	}
 	t.Setenv("PATH", dir)
-	if got, err := p.find(func() (string, error) { return "", errors.New("unknown") }); err == nil {
+	if got, err := p.find(func() (string, error) { return "", errors.New("unknown") }, exec.LookPath); err == nil {
 		t.Errorf("nowhere: %s", got)
 	}
 }
