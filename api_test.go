@@ -45,8 +45,8 @@ func TestAPIPage(t *testing.T) {
 			t.Errorf("program %d: %v\n%s\n got %s\nwant %s", ran+1, err, errs.String(), out.String(), want)
 		}
 	}
-	if ran != 3 {
-		t.Errorf("docs/api.md has %d programs, want 3", ran)
+	if ran != 4 {
+		t.Errorf("docs/api.md has %d programs, want 4", ran)
 	}
 }
 

@@ -128,8 +128,8 @@ func TestBytesAgain(t *testing.T) {
 	}
 }
 
-// TestBytesWithoutFiles: large input in memory is checked and repaired where no temporary file
-// can be written.
+// TestBytesWithoutFiles: large input in memory is checked, repaired, trimmed and redacted where no
+// temporary file can be written.
 func TestBytesWithoutFiles(t *testing.T) {
 	for _, name := range []string{"TMPDIR", "TMP", "TEMP"} {
 		t.Setenv(name, filepath.Join(t.TempDir(), "missing"))
@@ -145,6 +145,14 @@ func TestBytesWithoutFiles(t *testing.T) {
 	out, fixed, err := toolguard.FixBytes(t.Context(), text)
 	if err != nil || len(fixed.Repairs) != 2 || fixed.After.Worst() != toolguard.Off || len(out) < len(text) {
 		t.Errorf("%d bytes, %d repairs, %v", len(out), len(fixed.Repairs), err)
+	}
+	short, did, err := toolguard.TrimBytes(t.Context(), text, toolguard.TrimTo{ResultsMaxBytes: 1000})
+	if err != nil || did.Shortened == 0 || len(short) >= len(text) {
+		t.Errorf("%d bytes, %+v, %v", len(short), did, err)
+	}
+	redacted, report, err := toolguard.RedactBytes(t.Context(), text)
+	if err != nil || len(redacted) != len(text) || bytes.Equal(redacted, text) || len(report.Findings) != 2 {
+		t.Errorf("%d bytes, %+v, %v", len(redacted), report, err)
 	}
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -671,12 +679,12 @@ func TestWASM(t *testing.T) {
 	}
 	cmd := exec.Command(node, filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec_node.js"), filepath.Join(dir, "js.wasm"))
 	out, err := cmd.CombinedOutput()
-	if want := "openai-chat error true\n"; err != nil || string(out) != want {
+	if want := "openai-chat error true 1 true\n"; err != nil || string(out) != want {
 		t.Errorf("%v: %s, want %s", err, out, want)
 	}
 }
 
-// wasmProgram checks and repairs more than would go to a temporary file.
+// wasmProgram checks, repairs, trims and redacts more than would go to a temporary file.
 const wasmProgram = `package main
 
 import (
@@ -698,7 +706,15 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(report.Dialect, report.Worst(), fixed.Changed())
+	short, did, err := toolguard.TrimBytes(context.Background(), in, toolguard.TrimTo{KeepLast: 1})
+	if err != nil {
+		panic(err)
+	}
+	text, _, err := toolguard.RedactBytes(context.Background(), short)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(report.Dialect, report.Worst(), fixed.Changed(), did.Kept, len(text) == len(short))
 }
 `
 

@@ -1,6 +1,7 @@
 package toolguard_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -135,6 +136,45 @@ func ExampleFix_edits() {
 	//  {"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"ls","input":{"path":"/srv"}}]},
 	//  {"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"[toolguard] No result was recorded for this tool call; it may or may not have run.","is_error":true},{"type":"text","text":"still there?"}]}
 	// ]}
+}
+
+// A request that a provider refused, without its contents, for a bug report.
+func ExampleRedactBytes() {
+	shared, report, err := toolguard.RedactBytes(context.Background(), []byte(request), toolguard.Dialect("anthropic"), toolguard.Request())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(shared) == len(request), strings.Contains(string(shared), "what is in"), strings.Contains(string(shared), `"role":"user"`))
+	for _, f := range report.Findings {
+		fmt.Printf("%d:%d: %s\n", f.Start.Line, f.Start.Column, f.Rule)
+	}
+	// Output:
+	// true false true
+	// 3:57: missing-tool-result
+}
+
+// A session log on its way into a file that can be attached to a bug report. Nothing is written if
+// a check of the redacted text would find something else.
+func ExampleRedact() {
+	log := strings.NewReader(`{"role":"user","content":"pay the invoice"}
+{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"pay","arguments":"{\"to\":\"Kim\"}"}}]}
+{"role":"user","content":"done?"}
+`)
+	var file bytes.Buffer
+	report, err := toolguard.Redact(context.Background(), &file, log)
+	var not *toolguard.RedactError
+	switch {
+	case errors.As(err, &not):
+		fmt.Println("cannot be shared:", not.Reason)
+		return
+	case err != nil:
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(strings.Count(file.String(), "\n"), strings.Contains(file.String(), "invoice"), report.Worst())
+	// Output:
+	// 3 false error
 }
 
 // A history that was recorded with one provider, before it is sent to another.

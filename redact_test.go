@@ -2,6 +2,7 @@ package toolguard_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"io"
@@ -61,6 +62,15 @@ func TestRedact(t *testing.T) {
 		if diff := gocmp.Diff(facts(want), facts(got), gocmp.AllowUnexported(fact{})); diff != "" {
 			t.Error(diff)
 		}
+		in, check := guarded(t, []byte(unanswered))
+		text, held, err := toolguard.RedactBytes(t.Context(), in, opts...)
+		check("RedactBytes")
+		if err != nil || len(text) != len(unanswered) || bytes.Contains(text, []byte("xyzzy")) || bytes.Contains(text, []byte("plugh")) {
+			t.Errorf("RedactBytes: %s, %v", text, err)
+		}
+		if diff := gocmp.Diff(facts(want), facts(held), gocmp.AllowUnexported(fact{})); diff != "" {
+			t.Errorf("RedactBytes: %s", diff)
+		}
 		if out.Len() != len(unanswered) || strings.Contains(out.String(), "xyzzy") || strings.Contains(out.String(), "plugh") {
 			t.Errorf("got %s", out.String())
 		}
@@ -74,6 +84,10 @@ func TestRedactErrors(t *testing.T) {
 		report, err := toolguard.Redact(ctx, &out, strings.NewReader(in), opts...)
 		if report != nil || out.Len() > 0 {
 			t.Errorf("%s: report %v, text %q", in, report, out.String())
+		}
+		text, report, same := toolguard.RedactBytes(ctx, []byte(in), opts...)
+		if text != nil || report != nil || message(same) != message(err) {
+			t.Errorf("%s: RedactBytes returns %v, %q and the error %v, want %v", in, report, text, same, err)
 		}
 		return err
 	}
@@ -100,6 +114,21 @@ func TestRedactErrors(t *testing.T) {
 	}
 	if _, err := toolguard.Redact(t.Context(), io.Discard, strings.NewReader(unanswered), toolguard.Only("x")); err == nil {
 		t.Error("an unknown rule is accepted")
+	}
+}
+
+// TestRedactBytesCompressed: compressed input is unpacked.
+func TestRedactBytesCompressed(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write([]byte(unanswered))
+	_ = w.Close()
+	in, check := guarded(t, b.Bytes())
+	text, report, err := toolguard.RedactBytes(t.Context(), in)
+	check("compressed")
+	if err != nil || len(text) != len(unanswered) || !bytes.HasPrefix(text, []byte(`{"model":"gpt-4o","messages":[`)) || report.Worst() != toolguard.Error {
+		t.Errorf("%+v, %v\n%s", report, err, text)
 	}
 }
 

@@ -11,11 +11,14 @@
 //		// The provider would refuse this request.
 //	}
 //
-// The functions keep no state and may be called concurrently. CheckBytes and
-// FixBytes work in memory. Check, Fix and Redact write input of more than 8 MiB to a
-// temporary file until the call returns; otherwise no function writes a file. Input
-// that is compressed with gzip or zstd is unpacked first, and all offsets and lines
-// are those of the unpacked text.
+// Trim shortens a history without parting calls from their results, and Redact
+// replaces the contents of a transcript, so that it can be shared.
+//
+// The functions keep no state and may be called concurrently. CheckBytes, FixBytes,
+// TrimBytes and RedactBytes work in memory. Check, Fix, Trim and Redact write input
+// of more than 8 MiB to a temporary file until the call returns; otherwise no
+// function writes a file. Input that is compressed with gzip or zstd is unpacked
+// first, and all offsets and lines are those of the unpacked text.
 package toolguard
 
 import (
@@ -180,13 +183,19 @@ func (e *DialectError) Error() string {
 	return fmt.Sprintf("not a request in the dialect %s: the message %s is in the dialect %s", e.Dialect, e.Pointer, e.Found)
 }
 
-// A ProofError reports that a repair failed its proof. Fix then writes nothing.
+// A ProofError reports that a repair or a cut failed its proof. Fix or Trim then writes nothing.
 type ProofError struct {
-	Reason string
+	Reason string // what the repair or the cut would do
+	cut    bool
 }
 
 // Error implements error.
-func (e *ProofError) Error() string { return "not repaired: the repair would " + e.Reason }
+func (e *ProofError) Error() string {
+	if e.cut {
+		return "not trimmed: the cut would " + e.Reason
+	}
+	return "not repaired: the repair would " + e.Reason
+}
 
 // A CheckOnlyError reports that there is something to repair, but that toolguard
 // does not repair transcripts of this kind. Fix then writes nothing.
@@ -605,29 +614,61 @@ func Redact(ctx context.Context, w io.Writer, r io.Reader, opts ...Option) (*Rep
 		return nil, err
 	}
 	defer src.Close()
-	got, err := redact.Redact(ctx, src, o.Options)
-	if err := cmp.Or(src.Err(), err); err != nil {
-		return nil, public(err)
-	}
-	if got.Source == nil {
-		return nil, &NotTranscriptError{got.Report.SkippedDiscreet}
-	}
-	defer got.Source.Close()
-	out, err := report(got.Source, got.Report)
+	out, found, err := redacted(ctx, src, o)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := io.Copy(w, got.Source.Stream()); err != nil {
+	defer out.Close()
+	if _, err := io.Copy(w, out.Stream()); err != nil {
 		return nil, err
 	}
-	return out, nil
+	return found, nil
+}
+
+// RedactBytes is Redact for input in memory. It returns the redacted text and the report about it.
+// It writes no temporary file, whatever the size of b.
+//
+// If b is compressed, it is unpacked as by CheckBytes, and the redacted text is not compressed.
+// With an error, RedactBytes returns no text. The errors are those of Redact. RedactBytes never
+// changes b and keeps no reference to it. b must not change until RedactBytes returns.
+func RedactBytes(ctx context.Context, b []byte, opts ...Option) ([]byte, *Report, error) {
+	o, err := newOptions(opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	src, err := source.Hold(ctx, o.name, b)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, found, err := redacted(ctx, src, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return out.Text(), found, nil
+}
+
+// redacted redacts a source. It returns the source to write and the report about it.
+func redacted(ctx context.Context, src *source.Source, o *options) (*source.Source, *Report, error) {
+	got, err := redact.Redact(ctx, src, o.Options)
+	if err := cmp.Or(src.Err(), err); err != nil {
+		return nil, nil, public(err)
+	}
+	if got.Source == nil {
+		return nil, nil, &NotTranscriptError{got.Report.SkippedDiscreet}
+	}
+	found, err := report(got.Source, got.Report)
+	if err != nil {
+		got.Source.Close()
+		return nil, nil, err
+	}
+	return got.Source, found, nil
 }
 
 // public returns an error of the engine as one of this package.
 func public(err error) error {
 	var proof *engine.ProofError
 	if errors.As(err, &proof) {
-		return &ProofError{proof.Reason}
+		return &ProofError{Reason: proof.Reason}
 	}
 	var other *detect.ErrOtherDialect
 	if errors.As(err, &other) {

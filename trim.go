@@ -60,8 +60,9 @@ type Trimmed struct {
 	// Tokens is the largest number of tokens of the result; it is -1 if Count is set and
 	// MaxTokens is not.
 	Tokens int64
-	// Shortened is the number of shortened results.
-	Shortened int
+	// Shortened is the number of shortened results, and Spared that of the results that are longer
+	// than ResultsMaxBytes but among the last KeepResults.
+	Shortened, Spared int
 	// CacheMarks is the number of dropped marks for the prompt cache.
 	CacheMarks int
 	// Edits turn the input into the output.
@@ -73,10 +74,29 @@ func (t *Trimmed) Changed() bool { return len(t.Edits) > 0 }
 
 // A NoCutError reports that the history cannot be cut at a boundary so that the result is what
 // TrimTo asks for. Trim then writes nothing.
-type NoCutError struct{ Reason string }
+type NoCutError struct {
+	Reason string
+	// Instead asks for what succeeds: other boundaries, shorter results, or, if neither helps,
+	// larger limits. It is nil if nothing is known to succeed.
+	Instead *TrimTo
+	way     *trim.Way
+}
 
 // Error implements error.
-func (e *NoCutError) Error() string { return "no safe cut: " + e.Reason }
+func (e *NoCutError) Error() string {
+	if e.way == nil {
+		return "no safe cut: " + e.Reason
+	}
+	return "no safe cut: " + e.Reason + ". " + e.way.Says(func(c trim.Change) string {
+		if c.Field == "Boundary" {
+			return "Boundary: " + boundaryNames[e.way.Request.Boundary]
+		}
+		return fieldNames[c.Field] + ": " + c.Value
+	}, ", ")
+}
+
+// boundaryNames are the names of the boundaries in this package.
+var boundaryNames = [...]string{trim.User: "BoundaryUser", trim.Loop: "BoundaryLoop", trim.Pair: "BoundaryPair"}
 
 // A NotTrimmedError reports that the history is of a kind that is not trimmed, such as a session
 // log. Trim then writes nothing.
@@ -154,11 +174,11 @@ func cut(ctx context.Context, src *source.Source, to TrimTo, o *options) (*Trimm
 	}
 	t, err := engine.Trim(ctx, src, o.Options, req)
 	if err := cmp.Or(src.Err(), err); err != nil {
-		return nil, nil, publicTrim(err)
+		return nil, nil, publicTrim(err, to)
 	}
 	out := &Trimmed{
 		Dropped: t.Messages - t.Pinned - t.Kept, Kept: t.Pinned + t.Kept, Index: t.Cut.Index, Reason: t.Cut.Reason,
-		Tokens: t.Tokens, Shortened: len(t.Shortened), CacheMarks: t.Marks,
+		Tokens: t.Tokens, Shortened: len(t.Shortened), Spared: t.Spared, CacheMarks: t.Marks,
 	}
 	if out.Before, err = report(src, t.Before); err != nil {
 		return nil, nil, err
@@ -186,15 +206,26 @@ var fieldNames = map[string]string{
 	"MaxTokens": "MaxTokens", "Pin": "Pin", "KeepResults": "KeepResults", "ResultsMax": "ResultsMaxBytes", "Boundary": "Boundary",
 }
 
-// publicTrim returns an error of trim as one of this package.
-func publicTrim(err error) error {
+// publicTrim returns an error of trim as one of this package. to is what was asked for.
+func publicTrim(err error, to TrimTo) error {
 	var none *trim.NoCutError
 	if errors.As(err, &none) {
-		return &NoCutError{none.Reason}
+		e := &NoCutError{Reason: none.Reason, way: none.Way}
+		if e.way != nil {
+			r := &e.way.Request
+			to.Boundary, to.Pin, to.MaxBytes, to.MaxTokens = Boundary(r.Boundary), r.Pin, r.MaxBytes, r.MaxTokens
+			to.ResultsMaxBytes, to.KeepResults = r.ResultsMax, r.KeepResults
+			e.Instead = &to
+		}
+		return e
 	}
 	var refused *trim.RefusedError
 	if errors.As(err, &refused) {
 		return &NotTrimmedError{refused.Reason}
+	}
+	var unproved *engine.ProofError
+	if errors.As(err, &unproved) {
+		return &ProofError{unproved.Reason, true}
 	}
 	return public(err)
 }

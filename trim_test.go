@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -19,6 +20,57 @@ const trimHistory = `{"model":"gpt-4.1","messages":[
  {"role":"assistant","content":"Two files."},
  {"role":"user","content":"Thanks."}
 ]}`
+
+// A request is trimmed before it is sent. Where there is no safe cut, the error has a request that
+// succeeds.
+func ExampleNoCutError() {
+	body := []byte(`{"model":"claude-sonnet-4-5","max_tokens":9,"messages":[
+ {"role":"user","content":"Fix the tests."},
+ {"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"run","input":{}}]},
+ {"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"3 failures"}]},
+ {"role":"assistant","content":[{"type":"tool_use","id":"t2","name":"run","input":{}}]},
+ {"role":"user","content":[{"type":"tool_result","tool_use_id":"t2","content":"1 failure"}]}]}`)
+	options := []toolguard.Option{toolguard.Dialect("anthropic"), toolguard.Request(), toolguard.Send()}
+	_, _, err := toolguard.TrimBytes(context.Background(), body, toolguard.TrimTo{MaxBytes: 400}, options...)
+	var none *toolguard.NoCutError
+	if !errors.As(err, &none) || none.Instead == nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(err)
+	short, did, err := toolguard.TrimBytes(context.Background(), body, *none.Instead, options...)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(did.Kept, did.After.Worst())
+	fmt.Printf("%s\n", short)
+	// Output:
+	// no safe cut: the only user message is the first. Boundary: BoundaryPair, Pin: 1 would keep 3 messages (285 bytes).
+	// 3 off
+	// {"model":"claude-sonnet-4-5","max_tokens":9,"messages":[
+	//  {"role":"user","content":"Fix the tests."},
+	//  {"role":"assistant","content":[{"type":"tool_use","id":"t2","name":"run","input":{}}]},
+	//  {"role":"user","content":[{"type":"tool_result","tool_use_id":"t2","content":"1 failure"}]}]}
+}
+
+// A limit keeps as much of the end as fits. Trim reads from a file, for example, and writes to
+// another one.
+func ExampleTrim() {
+	did, err := toolguard.Trim(context.Background(), os.Stdout, strings.NewReader(trimHistory),
+		toolguard.TrimTo{MaxTokens: 80, ResultsMaxBytes: 4000, KeepResults: 3}, toolguard.Target("openai"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("\ndropped %d messages: %s\n", did.Dropped, did.Reason)
+	// Output:
+	// {"model":"gpt-4.1","messages":[
+	//  {"role":"system","content":"Be brief."},
+	//  {"role":"user","content":"Thanks."}
+	// ]}
+	// dropped 4 messages: nearest user boundary within the limit
+}
 
 func ExampleTrimBytes() {
 	short, did, err := toolguard.TrimBytes(context.Background(), []byte(trimHistory),
@@ -68,6 +120,34 @@ func TestTrimBytes(t *testing.T) {
 	}
 }
 
+// TestNoCutInstead: the request in the error succeeds, and the text of the error says what it is.
+func TestNoCutInstead(t *testing.T) {
+	t.Parallel()
+	four, long := 4, strings.Replace(trimHistory, "a.go b.go", strings.Repeat("a.go b.go ", 500), 1)
+	for _, c := range []struct {
+		in   string
+		to   toolguard.TrimTo
+		want string
+	}{
+		{trimHistory, toolguard.TrimTo{MaxBytes: 5}, "no safe cut: what follows the last user boundary is larger than the limit. MaxBytes: 113 would keep 2 messages (113 bytes)."},
+		{trimHistory[:strings.LastIndex(trimHistory, ",\n")] + "]}", toolguard.TrimTo{Target: &four}, "no safe cut: the only user message is the first. Boundary: BoundaryLoop would keep 2 messages (120 bytes)."},
+		{long, toolguard.TrimTo{KeepLast: 4, MaxTokens: 1000, KeepResults: 3}, "no safe cut: what follows the last user boundary is larger than the limit. ResultsMaxBytes: 1000, KeepResults: 0 would keep 6 messages (750 tokens)."},
+	} {
+		out, _, err := toolguard.TrimBytes(t.Context(), []byte(c.in), c.to)
+		var none *toolguard.NoCutError
+		if !errors.As(err, &none) || out != nil || none.Instead == nil || err.Error() != c.want {
+			t.Errorf("%v, want %s", err, c.want)
+			continue
+		}
+		if out, _, err = toolguard.TrimBytes(t.Context(), []byte(c.in), *none.Instead); err != nil || len(out) == 0 {
+			t.Errorf("%+v: %v", *none.Instead, err)
+		}
+	}
+	if (&toolguard.NoCutError{Reason: "x"}).Error() != "no safe cut: x" {
+		t.Error("an error without a way out")
+	}
+}
+
 // TestTrimErrors checks the type and the text of each error. Nothing is returned with them.
 func TestTrimErrors(t *testing.T) {
 	count := func(string) (int, error) { return 0, errors.New("no counter") }
@@ -79,7 +159,7 @@ func TestTrimErrors(t *testing.T) {
 		as   any
 	}{
 		{trimHistory, toolguard.TrimTo{MaxBytes: 5}, "no safe cut: what follows the last user boundary is larger than the limit", new(*toolguard.NoCutError)},
-		{log, toolguard.TrimTo{KeepLast: 1}, "not trimmed: it is a session log, and only lists of messages are trimmed", new(*toolguard.NotTrimmedError)},
+		{log, toolguard.TrimTo{KeepLast: 1}, "not trimmed: it is a session log, and only lists of messages are trimmed, such as the requests that the agent sends", new(*toolguard.NotTrimmedError)},
 		{`{"a":1}`, toolguard.TrimTo{KeepLast: 1}, "not a transcript: ", new(*toolguard.NotTranscriptError)},
 		{trimHistory, toolguard.TrimTo{}, "nothing to trim; expected KeepLast, ", nil},
 		{trimHistory, toolguard.TrimTo{KeepLast: 1, Boundary: 7}, "Boundary: expected one of user, loop, pair", nil},

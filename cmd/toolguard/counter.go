@@ -8,19 +8,28 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 )
 
+// counterWait is how long a program may take for one answer. Programs that load a vocabulary or
+// ask a server need a few seconds.
+const counterWait = 30 * time.Second
+
 // A counter is a program that counts tokens. It reads a JSON string per line and answers each
 // with an integer on a line.
 type counter struct {
+	ctx   context.Context
 	name  string
 	cmd   *exec.Cmd
 	in    io.WriteCloser
+	from  io.Closer // what out reads
 	out   *bufio.Reader
+	wait  time.Duration
 	count int
 }
 
@@ -31,7 +40,7 @@ func startCounter(ctx context.Context, line string, stderr io.Writer) (*counter,
 	if len(words) == 0 {
 		return nil, errors.New("--counter: expected estimate or cmd:PROGRAM")
 	}
-	c := &counter{name: words[0], cmd: exec.CommandContext(ctx, words[0], words[1:]...)}
+	c := &counter{ctx: ctx, name: words[0], cmd: exec.CommandContext(ctx, words[0], words[1:]...), wait: counterWait}
 	c.cmd.Stderr, c.cmd.WaitDelay = stderr, time.Second
 	var err error
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
@@ -41,11 +50,27 @@ func startCounter(ctx context.Context, line string, stderr io.Writer) (*counter,
 	if err != nil {
 		return nil, c.error(err)
 	}
-	c.out = bufio.NewReader(out)
+	c.from, c.out = out, bufio.NewReader(out)
 	if err := c.cmd.Start(); err != nil {
-		return nil, c.error(err)
+		return nil, c.error(c.unstarted(err))
 	}
 	return c, nil
+}
+
+// unstarted says why the program cannot be started, and what to write.
+func (c *counter) unstarted(err error) error {
+	var path *fs.PathError
+	switch {
+	case errors.Is(err, exec.ErrNotFound) && filepath.Base(c.name) == c.name && exists(c.name):
+		return fmt.Errorf("no such program in PATH; write cmd:./%s", c.name)
+	case errors.Is(err, exec.ErrNotFound):
+		return errors.New("no such program in PATH")
+	case errors.Is(err, fs.ErrPermission):
+		return errors.New("may not be executed; name its interpreter too, such as cmd:python3 count.py")
+	case errors.As(err, &path):
+		return path.Err
+	}
+	return err
 }
 
 // tokens counts the tokens of a text.
@@ -57,18 +82,10 @@ func (c *counter) tokens(text []byte) (float64, error) {
 		return 0, c.error(err)
 	}
 	c.count++
-	if _, err := c.in.Write(line.Bytes()); err != nil {
-		// The error is not wrapped: that of a broken pipe would be taken for one of standard output.
-		return 0, c.error(fmt.Errorf("it does not read line %d: %v", c.count, err)) //nolint:errorlint // see above
+	said, err := c.ask(line.Bytes())
+	if err != nil {
+		return 0, c.error(err)
 	}
-	answer, err := c.out.ReadSlice('\n')
-	if err != nil && (!errors.Is(err, io.EOF) || len(answer) == 0) {
-		if errors.Is(err, io.EOF) {
-			err = errors.New("it ended")
-		}
-		return 0, c.error(fmt.Errorf("no answer to line %d: %w", c.count, err))
-	}
-	said := string(bytes.TrimSpace(answer))
 	n, err := strconv.ParseInt(said, 10, 64)
 	if err != nil || n < 0 {
 		return 0, c.error(fmt.Errorf("expected an integer for line %d, got %q", c.count, said))
@@ -76,10 +93,51 @@ func (c *counter) tokens(text []byte) (float64, error) {
 	return float64(n), nil
 }
 
+// ask sends a line and returns the answer.
+func (c *counter) ask(line []byte) (string, error) {
+	limited, cancel := context.WithTimeout(c.ctx, c.wait)
+	defer cancel()
+	// A program that waits for the end of its input, or whose answers stay in a buffer, would wait
+	// forever, and so would this one.
+	defer context.AfterFunc(limited, c.abort)()
+	// If the program does not read, its answer or its end says more than the error.
+	_, _ = c.in.Write(line)
+	answer, err := c.out.ReadSlice('\n')
+	said := string(bytes.TrimSpace(answer))
+	switch {
+	case c.ctx.Err() != nil:
+		return "", c.ctx.Err()
+	case limited.Err() != nil:
+		return "", fmt.Errorf("no answer to line %d within %s; the program must answer each line at once, so it may not wait for the end of its input or buffer its output", c.count, c.wait)
+	case err == nil || errors.Is(err, io.EOF) && said != "":
+		return said, nil
+	case errors.Is(err, bufio.ErrBufferFull):
+		return "", fmt.Errorf("expected an integer for line %d, got %q", c.count, answer[:40])
+	case errors.Is(err, io.EOF):
+		end := "exit status 0"
+		if err := c.cmd.Wait(); err != nil {
+			end = err.Error()
+		}
+		return "", fmt.Errorf("it ended without an answer to line %d (%s)", c.count, end)
+	}
+	return "", fmt.Errorf("no answer to line %d: %w", c.count, err)
+}
+
 func (c *counter) error(err error) error { return fmt.Errorf("--counter: %s: %w", c.name, err) }
+
+// abort ends the program and what is read from it. Programs that it started may live on and
+// keep its output open.
+func (c *counter) abort() {
+	_ = c.cmd.Process.Kill()
+	c.in.Close()
+	c.from.Close()
+}
 
 // close ends the program.
 func (c *counter) close() {
+	limited, cancel := context.WithTimeout(c.ctx, time.Second)
+	defer cancel()
+	defer context.AfterFunc(limited, c.abort)()
 	c.in.Close()
 	_, _ = io.Copy(io.Discard, c.out)
 	_ = c.cmd.Wait()

@@ -91,6 +91,10 @@ func customary(name string) string {
 		return "check"
 	case "repair", "format":
 		return "fix"
+	case "shorten", "truncate", "cut", "compact", "compress", "prune":
+		return "trim"
+	case "anonymize", "anonymise", "sanitize", "sanitise", "mask", "scrub":
+		return "redact"
 	}
 	return ""
 }
@@ -166,6 +170,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	want := ""
 	switch flag := invalid.GetFlag(); flag.Value.Type() {
+	case "tokens", "size":
+		return fmt.Errorf("--%s: %w, got %q", flag.Name, invalid.Unwrap(), invalid.GetValue())
 	case "int":
 		want = "a number"
 		// pflag does not say why it refuses a number.
@@ -222,37 +228,66 @@ func surplus(cmd *cobra.Command, arg string) error {
 	return fmt.Errorf("%s: unexpected argument %q; %s --help shows the usage", cmd.CommandPath(), arg, cmd.CommandPath())
 }
 
-// A habit is a flag of another program, and the answer of toolguard.
+// A habit is a list of flags of other programs, and the answer of toolguard.
 type habit struct {
-	command string // "" for any
-	flag    string // with its dashes
-	has     string // the flag that the command must have, "" for none
+	command string   // "" for any
+	flags   []string // with their dashes
+	has     string   // the flag that the command must have, "" for none
 	says    string
 }
 
 // habits lists flags that users know from other programs.
 func habits() []habit {
+	flags := strings.Fields
 	return []habit{
-		{"fix", "--baseline", "", "; fix repairs all findings, also those in a baseline"},
-		{"fix", "--no-baseline", "", "; fix repairs all findings, also those in a baseline"},
-		{"fix", "--dry-run", "write", ": fix shows its repairs without --write"},
-		{"check", "--fix", "", "; did you mean toolguard fix?"},
-		{"redact", "-o", "", "; did you mean --out?"},
-		{"redact", "--output", "", "; did you mean --out?"},
-		{"redact", "--force", "", "; did you mean --overwrite?"},
-		{"filter", "-o", "", "; did you mean --out?"},
-		{"filter", "--output", "", "; did you mean --out?"},
-		{"filter", "--force", "", "; did you mean --overwrite?"},
-		{"filter", "--exit-zero", "", "; filter exits with 1 only for --max-rejects"},
-		{"", "--format", "output-format", "; did you mean --output-format?"},
-		{"", "--json", "output-format", "; did you mean --output-format json?"},
-		{"", "-f", "output-format", "; did you mean -o json?"},
-		{"", "--no-color", "color", "; did you mean --color never?"},
-		{"", "--no-colour", "color", "; did you mean --color never?"},
-		{"", "--strict", "fail-on", "; did you mean --fail-on warning?"},
-		{"fix", "-i", "write", "; did you mean --write?"},
-		{"fix", "--in-place", "write", "; did you mean --write?"},
-		{"fix", "--check", "write", ": fix without --write only shows its repairs"},
+		{"fix", flags("--baseline --no-baseline"), "", "; fix repairs all findings, also those in a baseline"},
+		{"fix", flags("--dry-run"), "write", ": fix shows its repairs without --write"},
+		{"check", flags("--fix"), "", "; did you mean toolguard fix?"},
+		{"filter", flags("-o --output"), "", "; did you mean --out?"},
+		{"filter", flags("--force"), "", "; did you mean --overwrite?"},
+		{"filter", flags("--exit-zero"), "", "; filter exits with 1 only for --max-rejects"},
+
+		{"trim", flags("-o --output"), "", "; did you mean --out?"},
+		{"trim", flags("-i --in-place --inplace"), "", "; did you mean --write?"},
+		{"trim", flags("--backup"), "", ": --write keeps the original with the suffix " + backupSuffix},
+		{"trim", flags("--stdout"), "", ": the result goes to standard output, unless --out or --write says otherwise"},
+		{"trim", flags("--check --diff"), "", "; did you mean --dry-run?"},
+		{"trim", flags("-n --last --tail --keep --lines --messages --max-messages --last-messages"), "", "; did you mean --keep-last?"},
+		{"trim", flags("--first --head"), "", "; did you mean --keep-first?"},
+		{"trim", flags("--from --start --from-message --drop --drop-first --skip --skip-first --offset"), "", "; did you mean --target-index?"},
+		{"trim", flags("-t --tokens --limit --budget --token-limit --token-budget --max-input-tokens --max-context --context-window --window"), "", "; did you mean --max-tokens?"},
+		{"trim", flags("-c --bytes --size --max-size --max-chars --max-characters"), "", "; did you mean --max-bytes?"},
+		{"trim", flags("--max-result-bytes --max-results-bytes --results-max-tokens --result-max-bytes --truncate-results --shorten-results --truncate --shorten --max-output"), "", "; did you mean --results-max-bytes?"},
+		{"trim", flags("--system --keep-system --tools --keep-tools"), "", ": the system prompt and the declared tools always stay"},
+		{"trim", flags("--model --provider --api"), "", "; did you mean --target?"},
+		{"trim", flags("--tokenizer --encoding"), "", "; did you mean --counter?"},
+		{"trim", flags("--format"), "", "; did you mean --dialect or --json?"},
+		{"trim", flags("--output-format"), "", "; did you mean --json?"},
+		{"trim", flags("-f"), "", "; did you mean --force?"},
+		{"trim", flags("-v --verbose --statistics"), "", ": trim always says what it did, unless --quiet is given"},
+		{"trim", flags("-y --yes --unsafe"), "", ": trim asks nothing and drops what the other flags say"},
+		{"trim", flags("--select --ignore --severity --fail-on"), "", ": trim compares the result with the history by all rules"},
+		{"trim", flags("--pretty --indent"), "", ": every byte that is kept stays as it was"},
+
+		{"redact", flags("-o --output"), "", "; did you mean --out?"},
+		{"redact", flags("--format --output-format"), "", "; did you mean --json?"},
+		{"redact", flags("-f --force"), "", "; did you mean --overwrite?"},
+		{"redact", flags("-w --write -i --in-place --inplace --backup"), "", ": redact never changes its input; --out names another file"},
+		{"redact", flags("--stdout --dry-run --diff --check"), "", ": redact writes to standard output, unless --out names a file"},
+		{"redact", flags("--fail-on --exit-zero"), "", ": redact does not fail because of findings"},
+		{"redact", flags("--seed --key --salt --secret"), "", ": the filler comes from a random key, which is not kept"},
+		{"redact", flags("--mask --replace --replacement --placeholder --pattern --regex --only --secrets --pii --text --no-excerpt"), "", ": redact replaces everything that toolguard does not look for"},
+		{"redact", flags("--keep --keep-keys --keep-names --keep-text --allow"), "", ": what stays cannot be chosen; a check must find the same in what stays"},
+
+		{"", flags("--format"), "output-format", "; did you mean --output-format?"},
+		{"", flags("--json"), "output-format", "; did you mean --output-format json?"},
+		{"", flags("-f"), "output-format", "; did you mean -o json?"},
+		{"", flags("--no-color --no-colour"), "color", "; did you mean --color never?"},
+		{"", flags("--strict"), "fail-on", "; did you mean --fail-on warning?"},
+		{"fix", flags("-i --in-place"), "write", "; did you mean --write?"},
+		{"fix", flags("--check"), "write", ": fix without --write only shows its repairs"},
+		{"", flags("--keep-last --keep-last-user --keep-first --target-index --max-tokens --max-bytes --results-max-bytes"), "", ", but toolguard trim has it"},
+		{"", flags("--rejects --reasons --max-rejects"), "", ", but toolguard filter has it"},
 	}
 }
 
@@ -266,8 +301,18 @@ func unknownFlag(cmd *cobra.Command, err *pflag.NotExistError) error {
 		spelled = "-" + name
 	}
 	unknown := "unknown flag " + spelled
+	if short {
+		// A word or a number behind one dash is no list of shorthands.
+		word, _, _ := strings.Cut(err.GetSpecifiedShortnames(), "=")
+		if _, no := strconv.Atoi(word); no == nil && cmd.Flags().Lookup("keep-last") != nil {
+			return fmt.Errorf("unknown flag -%s; did you mean --keep-last %[1]s?", word)
+		}
+		if len(word) > 2 && cmd.Flags().Lookup(word) != nil {
+			return fmt.Errorf("unknown flag -%s; did you mean --%[1]s?", word)
+		}
+	}
 	for _, h := range habits() {
-		if h.flag == spelled && (h.command == "" || h.command == cmd.Name()) && (h.has == "" || cmd.Flags().Lookup(h.has) != nil) {
+		if slices.Contains(h.flags, spelled) && (h.command == "" || h.command == cmd.Name()) && (h.has == "" || cmd.Flags().Lookup(h.has) != nil) {
 			return errors.New(unknown + h.says)
 		}
 	}

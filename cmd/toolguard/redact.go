@@ -15,6 +15,7 @@ import (
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/redact"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/trim"
 	"github.com/toolguard/toolguard/internal/write"
 )
 
@@ -68,8 +69,8 @@ the command line is wrong.`,
 	flags.StringVar(&f.out, "out", "-", "write the redacted transcript to this `file`")
 	flags.BoolVar(&f.overwrite, "overwrite", false, "replace an existing file")
 	flags.BoolVar(&f.json, "json", false, "report as JSON: on standard output if the transcript does not go there, else on standard error")
-	f.ruleFlags.define(cmd)
-	_ = flags.MarkHidden("fail-on") // redact does not fail because of findings
+	f.defineRules(cmd) // without --fail-on: redact does not fail because of findings
+	f.defineReading(cmd)
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors")
 	f.fileFlags.define(cmd)
 	return cmd
@@ -93,6 +94,8 @@ func newRedaction(a *app, f *redactFlags) (*redaction, error) {
 	switch {
 	case f.out == "":
 		return nil, fmt.Errorf("--out: expected a path, got %q", f.out)
+	case f.overwrite && f.out == "-":
+		return nil, errors.New("--overwrite needs --out")
 	case packedName(f.out):
 		return nil, fmt.Errorf("--out: %s: toolguard writes no compressed files", f.out)
 	}
@@ -173,24 +176,27 @@ func (x *redaction) write(text io.Reader) error {
 
 // A redactReport is the report of redact as JSON.
 type redactReport struct {
-	Version       int    `json:"version"`
-	Dialect       string `json:"dialect"`
-	Container     string `json:"container"`
-	Bytes         int64  `json:"bytes"`
-	Conversations int    `json:"conversations"`
-	Calls         int    `json:"calls"`
-	Results       int    `json:"results"`
-	Errors        int    `json:"errors"`
-	Warnings      int    `json:"warnings"`
-	Infos         int    `json:"infos"`
+	Version       int     `json:"version"`
+	Dialect       *string `json:"dialect"`
+	Container     string  `json:"container"`
+	Bytes         int64   `json:"bytes"`
+	Conversations int     `json:"conversations"`
+	Calls         int     `json:"calls"`
+	Results       int     `json:"results"`
+	Errors        int     `json:"errors"`
+	Warnings      int     `json:"warnings"`
+	Infos         int     `json:"infos"`
 }
 
 // tells reports what was redacted.
 func (x *redaction) tells(t *target, got *redact.Redacted) error {
 	r := got.Report
 	about := redactReport{
-		Version: 1, Dialect: r.File.Dialect, Container: r.File.Container, Bytes: got.Source.Size(),
+		Version: 1, Container: r.File.Container, Bytes: got.Source.Size(),
 		Conversations: r.File.Conversations, Calls: r.Calls, Results: r.Results,
+	}
+	if r.File.Dialect != "" {
+		about.Dialect = &r.File.Dialect
 	}
 	countFindings(r, &about)
 	if x.flags.json {
@@ -208,7 +214,7 @@ func (x *redaction) tells(t *target, got *redact.Redacted) error {
 	if x.flags.quiet {
 		return nil
 	}
-	x.say(fmt.Sprintf("Redacted %s of %s. check finds the same: %s, %s, %s.", count(int(about.Bytes), "byte"), t.path,
+	x.say(fmt.Sprintf("Redacted %s of %s. check finds the same: %s, %s, %s.", trim.Plural(int(about.Bytes), "byte"), t.path,
 		count(about.Errors, "error"), count(about.Warnings, "warning"), count(about.Infos, "info")))
 	return nil
 }

@@ -23,11 +23,12 @@ import (
 
 var reportSchemaPath = filepath.Join("..", "..", "docs", "report.schema.json")
 
-// A reportSchema is the schema of the JSON report: of the document, and of a line of
-// -o jsonl.
+// A reportSchema is the schema of the JSON report: of the document, of a line of -o jsonl, and of
+// the reports of trim and redact.
 type reportSchema struct {
 	raw            map[string]any
 	document, line string
+	trim, redact   string
 	validator      *reference.Validator
 }
 
@@ -43,11 +44,13 @@ var loadReportSchema = sync.OnceValues(func() (*reportSchema, error) {
 	if err := numbers.Decode(&s.raw); err != nil {
 		return nil, err
 	}
-	line, err := json.Marshal(map[string]any{"$schema": s.raw["$schema"], "$id": s.raw["$id"], "$defs": s.raw["$defs"], "$ref": "#line"})
-	if err != nil {
-		return nil, err
+	for anchor, to := range map[string]*string{"line": &s.line, "trim": &s.trim, "redact": &s.redact} {
+		b, err := json.Marshal(map[string]any{"$schema": s.raw["$schema"], "$id": s.raw["$id"], "$defs": s.raw["$defs"], "$ref": "#" + anchor})
+		if err != nil {
+			return nil, err
+		}
+		*to = string(b)
 	}
-	s.line = string(line)
 	s.validator, err = reference.Start()
 	return s, err
 })
@@ -332,6 +335,60 @@ result-id = "answers"
 	}
 }
 
+// TestTrimAndRedactSchema checks reports of trim and redact with docs/report.schema.json. Together
+// they use everything that the schema allows.
+func TestTrimAndRedactSchema(t *testing.T) {
+	s := newReportSchema(t)
+	long := strings.Repeat("long ", 200)
+	exchange := `{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"` + long + `"}`
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"h.json":     `[{"role":"system","content":"s"},{"role":"user","content":"q"},` + exchange + `,{"role":"assistant","content":"a"},{"role":"user","content":"r"}]`,
+		"one.json":   `[{"role":"user","content":"q"},` + exchange + `]`,
+		"empty.json": "",
+		"no-id.json": `{"contents":[{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"functionCall":{"name":"ls","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"ls","response":{"output":"` + long + `"}}}]}]}`,
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left := map[string]bool{}
+	defs := s.raw["$defs"].(map[string]any)
+	for _, root := range []string{"trim", "redact"} {
+		s.each(root, defs[root].(map[string]any), nil, func(part string) { left[part] = true })
+	}
+	for _, c := range []struct {
+		code int
+		args string
+	}{
+		{exitOK, "trim --keep-last 1 --dry-run h.json"},
+		{exitOK, "trim --keep-last 40 --dry-run h.json"},
+		{exitOK, "trim --keep-first 2 --dry-run h.json"},
+		{exitOK, "trim --results-max-bytes 200 --dry-run h.json"},
+		{exitOK, "trim --results-max-bytes 200 --keep-results 0 --out short.json h.json"},
+		{exitOK, "trim --results-max-bytes 200 --keep-results 0 --dry-run no-id.json"},
+		{exitOK, "trim --keep-last 1 --dry-run empty.json"},
+		{exitFindings, "trim --max-bytes 10 --dry-run h.json"},
+		{exitFindings, "trim --target-index 2 --dry-run one.json"},
+		{exitOK, "trim --keep-last 1 --write h.json"},
+		{exitOK, "redact --out shared.json one.json"},
+		{exitOK, "redact --out shared.empty empty.json"},
+	} {
+		args := append(strings.Fields(c.args), "--json")
+		code, stdout, stderr := runCommand(t, nil, args...)
+		if code != c.code || stderr != "" {
+			t.Errorf("%s: exit code %d, want %d\n%s", c.args, code, c.code, stderr)
+			continue
+		}
+		schema := map[string]string{"trim": s.trim, "redact": s.redact}[args[0]]
+		v := s.validate(t, c.args, schema, stdout)[0]
+		s.each(args[0], defs[args[0]].(map[string]any), &v, func(part string) { delete(left, part) })
+	}
+	for _, part := range slices.Sorted(maps.Keys(left)) {
+		t.Errorf("no report has %s", part)
+	}
+}
+
 // TestReportSchemaIsClosed: each object of the schema names all its fields, describes them,
 // and requires them, except for the field that only fix writes.
 func TestReportSchemaIsClosed(t *testing.T) {
@@ -373,8 +430,10 @@ func TestReportSchemaIsClosed(t *testing.T) {
 		}
 	}
 	visit("document", s.raw, false)
-	visit("line", s.raw["$defs"].(map[string]any)["line"].(map[string]any), false)
-	if objects < 20 {
+	for _, root := range []string{"line", "trim", "redact"} {
+		visit(root, s.raw["$defs"].(map[string]any)[root].(map[string]any), false)
+	}
+	if objects < 27 {
 		t.Errorf("%d objects", objects)
 	}
 }

@@ -30,22 +30,34 @@ type ruleFlags struct {
 
 // define adds the flags to a command.
 func (f *ruleFlags) define(cmd *cobra.Command) {
+	f.defineRules(cmd)
+	cmd.Flags().StringVar(&f.failOn, "fail-on", "", "exit with 1 for findings of this `severity` or higher: error, warning or info (default: error)")
+	complete(cmd, "fail-on", cobra.FixedCompletions([]string{"error", "warning", "info"}, cobra.ShellCompDirectiveNoFileComp))
+	f.defineReading(cmd)
+}
+
+// defineRules adds the flags that say which rules run.
+func (f *ruleFlags) defineRules(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	// Lists with commas are split later: pflag would need encoding/csv for that.
 	flags.StringArrayVar(&f.selected, "select", nil, "run only these `rules` or categories")
 	flags.StringArrayVar(&f.ignored, "ignore", nil, "do not run these `rules` or categories")
 	flags.StringArrayVar(&f.severities, "severity", nil, "set the severity of a rule: `rule=severity`; off disables it")
-	flags.StringVar(&f.failOn, "fail-on", "", "exit with 1 for findings of this `severity` or higher: error, warning or info (default: error)")
-	flags.StringVar(&f.target, "target", "", "check as the provider with this `profile` would: "+strings.Join(profile.Names(), ", ")+" (default: the provider that a request names, or that of the dialect)")
-	flags.BoolVar(&f.send, "send", false, "check a history that is about to be sent: a call that still waits for its result is an error")
-	flags.StringVar(&f.tools, "tools", "", "check calls against the tools that this `file` declares, in the format of OpenAI, Anthropic, Gemini or MCP (default: the tools in the request)")
-	flags.StringVar(&f.dialect, "dialect", "", "skip detection and read files as the dialect with this `name`")
 
 	selectable := completeFrom(rules.Selectable)
 	complete(cmd, "select", selectable)
 	complete(cmd, "ignore", selectable)
 	complete(cmd, "severity", completeFrom(allSeverities))
-	complete(cmd, "fail-on", cobra.FixedCompletions([]string{"error", "warning", "info"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// defineReading adds the flags that say how a transcript is read, and for whom it is checked.
+func (f *ruleFlags) defineReading(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.target, "target", "", "check as the provider with this `profile` would: "+strings.Join(profile.Names(), ", ")+" (default: the provider that a request names, or that of the dialect)")
+	flags.BoolVar(&f.send, "send", false, "check a history that is about to be sent: a call that still waits for its result is an error")
+	flags.StringVar(&f.tools, "tools", "", "check calls against the tools that this `file` declares, in the format of OpenAI, Anthropic, Gemini or MCP (default: the tools in the request)")
+	flags.StringVar(&f.dialect, "dialect", "", "skip detection and read files as the dialect with this `name`")
+
 	complete(cmd, "target", completeFrom(profile.Names))
 	complete(cmd, "dialect", completeDialects)
 }

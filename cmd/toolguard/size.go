@@ -39,11 +39,11 @@ func (s *byteSize) Set(text string) error {
 			break
 		}
 	}
-	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || n <= 0 || n > math.MaxInt64/unit {
-		return errors.New("expected a size, such as 500MiB or 4GiB")
+	n, ok := wholeNumber(number, unit)
+	if !ok {
+		return errors.New("expected a size, such as 4000, 200KB or 500MiB")
 	}
-	*s = byteSize(n * unit)
+	*s = byteSize(n)
 	return nil
 }
 
@@ -57,3 +57,52 @@ func (s *byteSize) String() string {
 
 // Type implements pflag.Value.
 func (s *byteSize) Type() string { return "size" }
+
+// A tokenCount is a flag whose value is a number of tokens, such as 60000, 60k or 1M.
+type tokenCount int64
+
+// Set implements pflag.Value.
+func (c *tokenCount) Set(text string) error {
+	number, unit := strings.ToUpper(strings.TrimSpace(text)), int64(1)
+	for suffix, n := range map[string]int64{"K": 1e3, "M": 1e6} {
+		if rest, ok := strings.CutSuffix(number, suffix); ok {
+			number, unit = rest, n
+			break
+		}
+	}
+	n, ok := wholeNumber(number, unit)
+	if !ok {
+		return errors.New("expected a number of tokens, such as 60000 or 60k")
+	}
+	*c = tokenCount(n)
+	return nil
+}
+
+// String implements pflag.Value.
+func (c *tokenCount) String() string { return (*byteSize)(c).String() }
+
+// Type implements pflag.Value.
+func (c *tokenCount) Type() string { return "tokens" }
+
+// wholeNumber returns a number from 1 times a unit. Groups of three digits may be separated, as
+// reports write them (60,000) or as programs do (60_000).
+func wholeNumber(text string, unit int64) (int64, bool) {
+	for _, separator := range []string{",", "_"} {
+		groups := strings.Split(text, separator)
+		if len(groups) == 1 {
+			continue
+		}
+		for i, g := range groups {
+			if len(g) > 3 || len(g) == 0 || i > 0 && len(g) < 3 {
+				return 0, false
+			}
+		}
+		text = strings.Join(groups, "")
+		break
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n <= 0 || n > math.MaxInt64/unit {
+		return 0, false
+	}
+	return n * unit, true
+}

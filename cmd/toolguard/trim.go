@@ -47,21 +47,25 @@ assistant message after a finished tool loop. pair is also between the exchanges
 of a loop, unless signed reasoning runs through it. A history is not cut where
 the provider would refuse the role of the first message; see --target.
 
-With limits, trim keeps as much as fits. Tokens are estimated from the text with
-a margin of 15 %. --counter cmd:PROGRAM asks a program instead: it gets a JSON
-string on each line and answers with an integer on each line.
+With limits, trim keeps as much as fits. If nothing fits, it says which flags
+would help. Tokens are estimated from the text with a margin of 15 %. --counter
+cmd:PROGRAM asks a program instead: it gets a JSON string on each line and
+answers each with an integer on a line, before it reads the next.
+
+If one result is too large, --results-max-bytes shortens it. The last three
+results stay as they are; --keep-results 0 shortens these too.
 
 trim reads the result again before it writes. It writes nothing if a rule would
 report more problems than before. It takes one list of messages; session logs and
 datasets are refused. The result goes to standard output, the report to standard
-error.
+error. - is standard input.
 
 Exit codes: 0 if the result is as asked for, 1 if there is no safe cut, 2 if the
 file could not be trimmed or the command line is wrong.`,
-		Example: `  toolguard trim --max-tokens 60000 --results-max-bytes 4000 --out short.json history.json
+		Example: `  toolguard trim --max-tokens 60k --results-max-bytes 4KB --out short.json history.json
   toolguard trim --keep-last 40 --boundary loop --write history.json
   my-agent --dump-history | toolguard trim --target anthropic --keep-last-user 5 - | my-client`,
-		Args: trimArgs,
+		Args: needs("a file, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			x, err := newTrimming(a, f, cmd.Flags().Changed)
 			if err != nil {
@@ -76,13 +80,13 @@ file could not be trimmed or the command line is wrong.`,
 	flags.IntVar(&f.KeepLastUser, "keep-last-user", 0, "keep at least the last `n` messages that a human typed, and all that follows them")
 	flags.IntVar(&f.target, "target-index", 0, "the message with this `index` is to be the first one kept; the first message has index 0")
 	flags.IntVar(&f.KeepFirst, "keep-first", 0, "keep at most the first `n` messages, and what other flags keep at the end")
-	flags.Int64Var(&f.MaxTokens, "max-tokens", 0, "keep at most `n` tokens")
-	flags.Int64Var(&f.MaxBytes, "max-bytes", 0, "keep at most `n` bytes")
+	flags.Var((*tokenCount)(&f.MaxTokens), "max-tokens", "keep at most `n` tokens, such as 60000 or 60k")
+	flags.Var((*byteSize)(&f.MaxBytes), "max-bytes", "keep at most this `size` in bytes, such as 200000 or 200KB")
 	flags.StringVar(&f.counter, "counter", "estimate", "`how` to count tokens: estimate, or cmd:PROGRAM")
 	flags.StringVar(&f.boundary, "boundary", "user", "cut at this `boundary`: user, loop or pair")
-	flags.StringVar(&f.prefer, "prefer", "", "the `side` of the target to cut at: older or newer (default: older)")
+	flags.StringVar(&f.prefer, "prefer", "", "the `side` on which to look for a boundary: older, which keeps more than asked for, or newer, which keeps less (default: older)")
 	flags.IntVar(&f.Pin, "pin", 0, "always keep the first `n` messages, with their exchanges")
-	flags.Int64Var(&f.ResultsMax, "results-max-bytes", 0, "shorten results to `n` bytes")
+	flags.Var((*byteSize)(&f.ResultsMax), "results-max-bytes", "shorten results to this `size` in bytes, such as 4000 or 4KB; at least 200")
 	flags.IntVar(&f.KeepResults, "keep-results", 3, "do not shorten the last `n` results")
 	flags.StringVar(&f.out, "out", "-", "write the result to this `file`")
 	flags.BoolVar(&f.overwrite, "overwrite", false, "replace an existing file")
@@ -91,7 +95,7 @@ file could not be trimmed or the command line is wrong.`,
 	flags.BoolVar(&f.dryRun, "dry-run", false, "only report")
 	flags.BoolVar(&f.json, "json", false, "report as JSON: on standard output if nothing else goes there, else on standard error")
 	flags.StringVar(&f.checkFlags.target, "target", "", "cut as the provider with this `profile` allows (default: the provider that a request names, or that of the dialect)")
-	flags.BoolVar(&f.send, "send", false, "the history is about to be sent")
+	flags.BoolVar(&f.send, "send", false, "read the history as one that is about to be sent")
 	flags.StringVar(&f.dialect, "dialect", "", "skip detection and read the file as the dialect with this `name`")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors")
 	flags.StringVar(&f.stdinName, "stdin-filename", stdinName, "use this `name` for standard input in reports")
@@ -109,19 +113,10 @@ file could not be trimmed or the command line is wrong.`,
 	return cmd
 }
 
-// trimArgs returns an error unless there is one path.
-func trimArgs(_ *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("trim: expected one file or -, got %d", len(args))
-	}
-	return nil
-}
-
-// flagNames are the flags by the fields of a request.
-var flagNames = map[string]string{
-	"KeepLast": "--keep-last", "KeepLastUser": "--keep-last-user", "Target": "--target-index", "KeepFirst": "--keep-first",
-	"MaxBytes": "--max-bytes", "MaxTokens": "--max-tokens", "Pin": "--pin", "KeepResults": "--keep-results",
-	"ResultsMax": "--results-max-bytes", "Boundary": "--boundary",
+// alternatives joins names: user, loop or pair.
+func alternatives(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // A trimming is one run of the command.
@@ -147,7 +142,7 @@ func newTrimming(a *app, f *trimFlags, changed func(string) bool) (*trimming, er
 	one := func(flag, value string, names ...string) (int, error) {
 		i := slices.Index(names, value)
 		if i < 0 {
-			return 0, fmt.Errorf("--%s: %w", flag, suggest.Unknown("value", value, names, "expected "+strings.Join(names, " or ")))
+			return 0, fmt.Errorf("--%s: %w", flag, suggest.Unknown("value", value, names, "expected "+alternatives(names)))
 		}
 		return i, nil
 	}
@@ -163,8 +158,8 @@ func newTrimming(a *app, f *trimFlags, changed func(string) bool) (*trimming, er
 		}
 		x.req.Newer = side == 1
 	}
-	for _, flag := range []string{"keep-last", "keep-last-user", "keep-first", "max-tokens", "max-bytes", "results-max-bytes"} {
-		if value := flagValue(f, flag); changed(flag) && value <= 0 {
+	for flag, value := range map[string]int{"keep-last": f.KeepLast, "keep-last-user": f.KeepLastUser, "keep-first": f.KeepFirst} {
+		if changed(flag) && value <= 0 {
 			return nil, fmt.Errorf("--%s: expected a number from 1, got %d", flag, value)
 		}
 	}
@@ -178,25 +173,12 @@ func newTrimming(a *app, f *trimFlags, changed func(string) bool) (*trimming, er
 		return nil, errors.New("--keep-results needs --results-max-bytes")
 	case changed("out") && f.out == "":
 		return nil, errors.New(`--out: expected a path, got ""`)
+	case f.overwrite && f.out == "-":
+		return nil, errors.New("--overwrite needs --out")
+	case f.force && !f.write:
+		return nil, errors.New("--force needs --write; --overwrite replaces the file that --out names")
 	}
-	return x, x.req.Validate(func(field string) string { return flagNames[field] })
-}
-
-// flagValue returns the value of a flag for a number.
-func flagValue(f *trimFlags, flag string) int64 {
-	switch flag {
-	case "keep-last":
-		return int64(f.KeepLast)
-	case "keep-last-user":
-		return int64(f.KeepLastUser)
-	case "keep-first":
-		return int64(f.KeepFirst)
-	case "max-tokens":
-		return f.MaxTokens
-	case "max-bytes":
-		return f.MaxBytes
-	}
-	return f.ResultsMax
+	return x, x.req.Validate(trim.Flag)
 }
 
 // run trims the file that a path names.
@@ -222,7 +204,11 @@ func (x *trimming) run(ctx context.Context, paths []string) error {
 	err = x.trim(ctx, t)
 	var none *trim.NoCutError
 	if errors.As(err, &none) {
-		x.note(err.Error())
+		if !x.flags.json {
+			x.note(err.Error())
+		} else if err := report.NoCutJSON(x.reportTo(), none); err != nil {
+			return err
+		}
 		return errFindings
 	}
 	return err
@@ -290,7 +276,7 @@ func (x *trimming) trim(ctx context.Context, t *target) error {
 	if got.Changed() {
 		out = got.Pieces
 	}
-	done := ""
+	backup := ""
 	switch {
 	case f.dryRun:
 	case f.write && !got.Changed():
@@ -307,9 +293,7 @@ func (x *trimming) trim(ctx context.Context, t *target) error {
 		if err = cmp.Or(err, backups.run.Close()); err != nil {
 			return err
 		}
-		if d.Backup != "" {
-			done = "The original is saved as " + d.Backup + "."
-		}
+		backup = d.Backup
 	case f.out != "-":
 		o, err := write.Create(f.out)
 		if err != nil {
@@ -327,7 +311,7 @@ func (x *trimming) trim(ctx context.Context, t *target) error {
 			return err
 		}
 	}
-	return x.tellTrimmed(got, &req, done)
+	return x.tellTrimmed(got, &req, backup)
 }
 
 // aboutTrim puts the path first in an error of trim. Errors of reading have it already.
@@ -342,22 +326,27 @@ func aboutTrim(path string, err error) error {
 	return err
 }
 
-// tellTrimmed reports what was trimmed.
-func (x *trimming) tellTrimmed(got *engine.Trimmed, req *trim.Request, done string) error {
-	f := x.flags
-	switch {
-	case f.json && (f.write || f.dryRun || f.out != "-"):
-		return report.TrimmedJSON(x.stdout, got)
-	case f.json:
-		return report.TrimmedJSON(x.stderrReport, got)
-	case f.quiet:
+// tellTrimmed reports what was trimmed. backup is the name of the original, "" if it was not kept.
+func (x *trimming) tellTrimmed(got *engine.Trimmed, req *trim.Request, backup string) error {
+	if x.flags.json {
+		return report.TrimmedJSON(x.reportTo(), got, backup)
+	}
+	if x.flags.quiet {
 		return nil
 	}
 	for _, line := range report.Trimmed(got, req) {
 		x.note(line)
 	}
-	if done != "" {
-		x.note(done)
+	if backup != "" {
+		x.note("The original is saved as " + backup + ".")
 	}
 	return nil
+}
+
+// reportTo returns where the report as JSON goes.
+func (x *trimming) reportTo() io.Writer {
+	if f := x.flags; f.write || f.dryRun || f.out != "-" {
+		return x.stdout
+	}
+	return x.stderrReport
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -41,6 +42,9 @@ type Trimmed struct {
 	// Tokens is the largest number of tokens that the result can have, -1 if it is not known.
 	Tokens    int64
 	Shortened []Shortened
+	// Spared is the number of kept results that are too long, but among the last ones, which are
+	// not shortened.
+	Spared int
 	// Marks is the number of dropped marks for the prompt cache.
 	Marks int
 }
@@ -120,8 +124,10 @@ func (t *trimmer) refuses(rep *Report) error {
 		return &trim.RefusedError{Reason: f.CheckOnly}
 	case slices.ContainsFunc(f.Faults, func(f transcript.RecordFault) bool { return f.Unreadable() }):
 		return &trim.RefusedError{Reason: "a record cannot be read; toolguard check shows it"}
+	case errors.As(t.err, new(*trim.RefusedError)):
+		return t.err
 	case t.seen > 1:
-		return &trim.RefusedError{Reason: fmt.Sprintf("it has %d conversations; expected one", t.seen)}
+		return &trim.RefusedError{Reason: fmt.Sprintf("it has %d conversations; expected one, such as a single row on standard input", t.seen)}
 	}
 	return nil
 }
@@ -152,7 +158,7 @@ func (t *trimmer) conversation(c *checker, plan *repair.Plan) {
 		return
 	}
 	h := trim.NewHistory(conv, plan.Pairing, plan.Profile, t.req.Pin)
-	cuts := t.shorten(c, conv)
+	cuts := t.shorten(c, conv, t.req)
 	if t.err != nil {
 		return
 	}
@@ -163,6 +169,7 @@ func (t *trimmer) conversation(c *checker, plan *repair.Plan) {
 	cut := trim.Cut{Reason: "nothing needs to be dropped", Size: h.Sum()}
 	if t.req.Cuts() {
 		if cut, t.err = h.Choose(t.req); t.err != nil {
+			t.wayOut(c, l, plan, h)
 			return
 		}
 	}
@@ -173,6 +180,51 @@ func (t *trimmer) conversation(c *checker, plan *repair.Plan) {
 	t.out.Cut = cut
 	t.carryOut(c, l, h, cuts)
 	t.want.keep(conv, func(i int32) bool { return !h.Drops(cut, int(i)) })
+}
+
+// wayOut says in the error what would help, if there is no cut within a limit: shorter results
+// or larger limits.
+func (t *trimmer) wayOut(c *checker, l *messageList, plan *repair.Plan, h *trim.History) {
+	var none *trim.NoCutError
+	failed := t.err
+	if !errors.As(failed, &none) || !t.req.Limited() {
+		return
+	}
+	var shorter *trim.Way
+	for _, most := range []int64{4000, 1000} {
+		if t.req.ResultsMax > 0 {
+			most = t.req.ResultsMax
+		}
+		for _, keep := range []int{t.req.KeepResults, 0} {
+			if shorter != nil {
+				continue
+			}
+			other := *t.req
+			other.ResultsMax, other.KeepResults = most, keep
+			cuts := t.shorten(c, l.conv, &other)
+			if t.err != nil && t.err != failed { //nolint:errorlint // whether it is another one
+				return
+			}
+			if len(cuts.edits) == 0 {
+				continue
+			}
+			resized := h.Resized()
+			got, err := t.account(c, l, plan, cuts.edits, t.req.Counts(), resized.Sizes)
+			if err != nil {
+				t.err = err
+				return
+			}
+			resized.Rest = got.rest
+			shorter = resized.Way(t.req, &other)
+		}
+	}
+	t.err = failed
+	if shorter != nil {
+		none.Long = "" // the way says it better, or there is one that keeps more
+	}
+	if none.Way = none.Way.Better(shorter); none.Way == nil {
+		none.Way = h.Raised(t.req)
+	}
 }
 
 // untrimmable returns why a conversation is not trimmed, "" if it is.
@@ -186,7 +238,7 @@ func untrimmable(conv *transcript.Conversation, d *dialect.Dialect) string {
 	case conv.Unfolded != nil:
 		return "its messages are texts inside of other values"
 	case conv.Enveloped, conv.Folded:
-		return "it is a session log, and only lists of messages are trimmed"
+		return "it is a session log, and only lists of messages are trimmed, such as the requests that the agent sends"
 	case conv.ElsewhereState:
 		return "it refers to messages that the provider stores"
 	case conv.Incomplete:
@@ -224,13 +276,13 @@ func startsIn[T any](list []T, at source.Span, start func(*T) int64) (lo, hi int
 }
 
 // shorten returns how the results of a conversation are shortened.
-func (t *trimmer) shorten(c *checker, conv *transcript.Conversation) (out shortenings) {
-	if t.req.ResultsMax == 0 {
+func (t *trimmer) shorten(c *checker, conv *transcript.Conversation, req *trim.Request) (out shortenings) {
+	if req.ResultsMax == 0 {
 		return out
 	}
-	results := conv.Results[:max(0, len(conv.Results)-t.req.KeepResults)]
+	results := conv.Results[:max(0, len(conv.Results)-req.KeepResults)]
 	isLong := func(r *transcript.Result) bool {
-		return r.Payload.Len() > t.req.ResultsMax && !r.Answer.ByProvider() && conv.Messages[r.Message].Span().Contains(r.Payload)
+		return r.Payload.Len() > req.ResultsMax && !r.Answer.ByProvider() && conv.Messages[r.Message].Span().Contains(r.Payload)
 	}
 	n := 0
 	for i := range results {
@@ -244,11 +296,11 @@ func (t *trimmer) shorten(c *checker, conv *transcript.Conversation) (out shorte
 		if !isLong(r) {
 			continue
 		}
-		edits := trim.Shorten(c.value(r.Payload), t.req.ResultsMax)
+		edits := trim.Shorten(c.value(r.Payload), req.ResultsMax)
 		if len(edits) == 0 {
 			continue
 		}
-		breach := trim.ShortenBreach(c.bytes(r.Payload), r.Payload.Start, edits, t.req.ResultsMax)
+		breach := trim.ShortenBreach(c.bytes(r.Payload), r.Payload.Start, edits, req.ResultsMax)
 		if t.err = c.err; t.err == nil && breach != "" {
 			t.err = &ProofError{Reason: breach}
 		}
@@ -454,8 +506,12 @@ func (t *trimmer) carryOut(c *checker, l *messageList, h *trim.History, cuts sho
 		}
 	}
 	for i := range conv.Results {
-		if !h.Drops(cut, int(conv.Results[i].Message)) {
-			out.Results++
+		if h.Drops(cut, int(conv.Results[i].Message)) {
+			continue
+		}
+		out.Results++
+		if t.req.ResultsMax > 0 && i >= len(conv.Results)-t.req.KeepResults && conv.Results[i].Payload.Len() > t.req.ResultsMax {
+			out.Spared++
 		}
 	}
 	if t.req.Counts() {

@@ -103,7 +103,9 @@ func TestTrimCases(t *testing.T) {
 		{"pair", loop, trim.Request{Target: at(4), Boundary: trim.Pair}, "3 4 5 6 7"},
 		{"loop", loop, trim.Request{Target: at(7), Boundary: trim.Loop}, "7"},
 		{"two turns without calls", "u a a u a", trim.Request{Target: at(2), Boundary: trim.Loop}, "2 3 4"},
-		{"nothing fits", one, trim.Request{MaxBytes: 10}, "no safe cut: what follows the last user boundary is larger than the limit"},
+		{"nothing fits", one, trim.Request{MaxBytes: 10}, "no safe cut: what follows the last user boundary is larger than the limit. --max-bytes 119 would keep 3 messages (119 bytes)."},
+		{"nothing fits at the end", one, trim.Request{MaxBytes: 10, KeepLast: 4}, "no safe cut: what follows the last user boundary is larger than the limit. --max-bytes 517 would keep 8 messages (517 bytes)."},
+		{"nothing fits in a loop", loop, trim.Request{MaxBytes: 10, MaxTokens: 5}, "no safe cut: the only user message is the first. --max-tokens 200 --max-bytes 636 would keep 8 messages (200 tokens)."},
 		{"fits as it is", one, trim.Request{MaxBytes: 10000}, "all"},
 		{"no human", "s a:1 t1 a", trim.Request{Target: at(3)}, "no safe cut: no message was typed by a human. --boundary loop would keep 2 messages (80 bytes)."},
 		{"nothing at all", "", trim.Request{KeepLast: 1}, "all"},
@@ -239,7 +241,7 @@ func TestTrimLimits(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for most, want := range map[int64]string{
-		53: "", 52: "no safe cut: what follows the last user boundary is larger than the limit",
+		53: "", 52: "no safe cut: what follows the last user boundary is larger than the limit. --max-tokens 53 would keep 3 messages (53 tokens).",
 		97: "", 96: "",
 	} {
 		req.MaxTokens = most

@@ -129,13 +129,13 @@ func TestTrimLikeOthers(t *testing.T) {
 			"only a system prompt that is too long", "langchain-ai/langchain#30376",
 			chat("s"),
 			trim.Request{MaxBytes: 10},
-			"no safe cut: no message was typed by a human",
+			"no safe cut: no message was typed by a human. --max-bytes 38 would keep 1 message (38 bytes).",
 		},
 		{
 			"one message", "langchain-ai/langchain#27729",
 			chat("u"),
 			trim.Request{MaxBytes: 10},
-			"no safe cut: the only user message is the first",
+			"no safe cut: the only user message is the first. --max-bytes 36 would keep 1 message (36 bytes).",
 		},
 		{
 			"the size is exactly the limit", "langchain-ai/langchain, test_trim_messages_exact_token_boundary",

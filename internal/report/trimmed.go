@@ -13,15 +13,29 @@ type (
 	jsonTrimmed struct {
 		Version    int             `json:"version"`
 		Cut        *jsonCut        `json:"cut"`
-		Kept       jsonKept        `json:"kept"`
+		NoCut      *jsonNoCut      `json:"no_cut"`
+		Kept       *jsonKept       `json:"kept"`
+		Dropped    int             `json:"dropped"`
 		Shortened  []jsonShortened `json:"shortened"`
-		CacheMarks int             `json:"cache_marks,omitempty"`
+		Spared     int             `json:"spared"`
+		CacheMarks int             `json:"cache_marks"`
+		Backup     *string         `json:"backup"`
 	}
 	jsonCut struct {
-		Head   int    `json:"head,omitempty"`
+		Head   int    `json:"head"`
 		Index  int    `json:"index"`
-		Line   int    `json:"line,omitempty"`
+		Line   *int   `json:"line"`
 		Reason string `json:"reason"`
+	}
+	jsonNoCut struct {
+		Reason  string       `json:"reason"`
+		Instead *jsonInstead `json:"instead"`
+	}
+	jsonInstead struct {
+		Flags    []string `json:"flags"`
+		Messages int      `json:"messages"`
+		Bytes    int64    `json:"bytes"`
+		Tokens   int64    `json:"tokens"`
 	}
 	jsonKept struct {
 		Pinned   int    `json:"pinned"`
@@ -32,28 +46,53 @@ type (
 		Tokens   *int64 `json:"tokens"`
 	}
 	jsonShortened struct {
-		CallID string `json:"call_id"`
-		From   int64  `json:"from"`
-		To     int64  `json:"to"`
-		Start  int64  `json:"start"`
-		End    int64  `json:"end"`
+		CallID *string `json:"call_id"`
+		From   int64   `json:"from"`
+		To     int64   `json:"to"`
+		Start  int64   `json:"start"`
+		End    int64   `json:"end"`
 	}
 )
 
-// TrimmedJSON writes what was trimmed as JSON.
-func TrimmedJSON(w io.Writer, t *engine.Trimmed) error {
+// TrimmedJSON writes what was trimmed as JSON. backup is the name of the original, "" if it was
+// not kept.
+func TrimmedJSON(w io.Writer, t *engine.Trimmed, backup string) error {
 	out := jsonTrimmed{
-		Version: jsonVersion, Shortened: []jsonShortened{}, CacheMarks: t.Marks,
-		Kept: jsonKept{Pinned: t.Pinned, Messages: t.Kept, Calls: t.Calls, Results: t.Results, Bytes: t.Cut.Size.Bytes},
+		Dropped: t.Messages - t.Pinned - t.Kept, Spared: t.Spared, CacheMarks: t.Marks, Backup: known(backup),
+		Kept: &jsonKept{Pinned: t.Pinned, Messages: t.Kept, Calls: t.Calls, Results: t.Results, Bytes: t.Cut.Size.Bytes},
 	}
 	if t.Cut.Head < t.Cut.Index {
-		out.Cut = &jsonCut{t.Cut.Head, t.Cut.Index, t.At.Line, t.Cut.Reason}
+		out.Cut = &jsonCut{Head: t.Cut.Head, Index: t.Cut.Index, Reason: t.Cut.Reason}
+		if t.At.Line > 0 {
+			out.Cut.Line = &t.At.Line
+		}
 	}
 	if t.Tokens >= 0 {
 		out.Kept.Tokens = &t.Tokens
 	}
 	for _, s := range t.Shortened {
-		out.Shortened = append(out.Shortened, jsonShortened{s.CallID, s.From, s.To, s.Span.Start, s.Span.End})
+		out.Shortened = append(out.Shortened, jsonShortened{known(s.CallID), s.From, s.To, s.Span.Start, s.Span.End})
+	}
+	return writeTrimmed(w, out)
+}
+
+// NoCutJSON writes as JSON that there is no safe cut.
+func NoCutJSON(w io.Writer, none *trim.NoCutError) error {
+	out := jsonTrimmed{NoCut: &jsonNoCut{Reason: none.Reason}}
+	if way := none.Way; way != nil {
+		in := &jsonInstead{Messages: way.Messages, Bytes: way.Size.Bytes, Tokens: way.Request.Tokens(way.Size)}
+		for _, c := range way.Changes {
+			in.Flags = append(in.Flags, trim.Flag(c.Field), c.Value)
+		}
+		out.NoCut.Instead = in
+	}
+	return writeTrimmed(w, out)
+}
+
+func writeTrimmed(w io.Writer, out jsonTrimmed) error {
+	out.Version = jsonVersion
+	if out.Shortened == nil {
+		out.Shortened = []jsonShortened{}
 	}
 	b, err := encode(out)
 	if err == nil {
@@ -87,6 +126,9 @@ func Trimmed(t *engine.Trimmed, req *trim.Request) []string {
 			less += s.From - s.To
 		}
 		kept += fmt.Sprintf(" Shortened %s by %s.", trim.Plural(n, "result"), bytesOf(less))
+	}
+	if t.Spared > 0 {
+		kept += fmt.Sprintf(" Did not shorten %s: --keep-results %d.", trim.Plural(t.Spared, "longer result"), req.KeepResults)
 	}
 	if t.Marks > 0 {
 		kept += fmt.Sprintf(" Dropped %s for the prompt cache.", trim.Plural(t.Marks, "mark"))

@@ -3,7 +3,6 @@ package trim
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -38,65 +37,16 @@ func (r *Request) fits(s Size) bool {
 	return (r.MaxBytes == 0 || s.Bytes <= r.MaxBytes) && (r.MaxTokens == 0 || r.Tokens(s) <= r.MaxTokens)
 }
 
-// limited reports whether the request has limits.
-func (r *Request) limited() bool { return r.MaxBytes > 0 || r.MaxTokens > 0 }
+// Limited reports whether the request has limits.
+func (r *Request) Limited() bool { return r.MaxBytes > 0 || r.MaxTokens > 0 }
 
 // Choose returns the cut for a request. Its error is a *NoCutError, or one about the request.
 func (h *History) Choose(r *Request) (Cut, error) {
 	cut, err := h.choose(r)
 	if no, is := err.(*NoCutError); is { //nolint:errorlint // choose wraps nothing
-		no.Hint = strings.TrimSpace(h.hint(r) + " " + h.longest(r))
+		no.Way, no.Long = h.way(r), h.longest(r)
 	}
 	return cut, err
-}
-
-// hint says which other request would keep the most messages, "" if none is known. One that pins
-// messages is only named if no other one succeeds.
-func (h *History) hint(r *Request) string {
-	first := 0
-	for first < len(h.pinned)-1 && h.pinned[first] {
-		first++
-	}
-	best, hint := 0, ""
-	try := func(h *History, r Request, flags string) {
-		cut, err := h.choose(&r)
-		if err != nil {
-			return
-		}
-		kept := 0
-		for i := range h.pinned {
-			if !h.Drops(cut, i) {
-				kept++
-			}
-		}
-		if kept <= best {
-			return
-		}
-		what := Grouped(cut.Size.Bytes) + " bytes"
-		if r.MaxTokens > 0 {
-			what = Grouped(r.Tokens(cut.Size)) + " tokens"
-		}
-		best, hint = kept, fmt.Sprintf("%s would keep %s (%s).", flags, Plural(kept, "message"), what)
-	}
-	for b := r.Boundary + 1; b <= Pair; b++ {
-		other := *r
-		other.Boundary = b
-		try(h, other, "--boundary "+b.String())
-	}
-	if hint != "" || r.Pin > first || len(h.pinned) == 0 {
-		return hint
-	}
-	pinned := NewHistory(h.conv, h.pairing, h.profile, first+1)
-	pinned.Sizes, pinned.Rest = h.Sizes, h.Rest
-	for b := r.Boundary; b <= Pair; b++ {
-		other, flags := *r, fmt.Sprintf("--pin %d", first+1)
-		other.Boundary, other.Pin = b, first+1
-		if b > r.Boundary {
-			flags = "--boundary " + b.String() + " " + flags
-		}
-		try(pinned, other, flags)
-	}
-	return hint
 }
 
 // longest says that a result takes more than half of what the limits allow, "" if none does.
@@ -144,7 +94,7 @@ func (h *History) choose(r *Request) (Cut, error) {
 		target = max(0, n-r.KeepLast)
 	case r.KeepLastUser > 0:
 		target = h.lastUser(r.KeepLastUser)
-	case r.KeepFirst > 0 && !r.limited():
+	case r.KeepFirst > 0 && !r.Limited():
 		for head > 0 && head < n && !h.ends(head-1) {
 			head = h.head(head - 1)
 		}
@@ -188,7 +138,7 @@ func (h *History) choose(r *Request) (Cut, error) {
 	if best == nil {
 		return Cut{}, &NoCutError{Reason: h.why(r, found)}
 	}
-	best.Reason = reason(r, best)
+	best.Reason = reason(r, best, target)
 	return *best, nil
 }
 
@@ -265,7 +215,7 @@ func (h *History) why(r *Request, found bool) string {
 		}
 	}
 	switch {
-	case found && r.limited():
+	case found && r.Limited():
 		return fmt.Sprintf("what follows the last %s boundary is larger than the limit", r.Boundary)
 	case r.Boundary == User && users == 0:
 		return "no message was typed by a human"
@@ -275,8 +225,8 @@ func (h *History) why(r *Request, found bool) string {
 	return fmt.Sprintf("the history has no %s boundary that drops anything", r.Boundary)
 }
 
-// reason says why a cut is where it is.
-func reason(r *Request, cut *Cut) string {
+// reason says why a cut is where it is. target is the message that was asked for.
+func reason(r *Request, cut *Cut, target int) string {
 	switch {
 	case cut.Index == cut.Head:
 		return "nothing needs to be dropped"
@@ -288,6 +238,8 @@ func reason(r *Request, cut *Cut) string {
 		return fmt.Sprintf("nearest %s boundary after the target", cut.Kind)
 	case r.Target != nil:
 		return fmt.Sprintf("nearest %s boundary before the target", cut.Kind)
+	case r.Newer && cut.Index < target:
+		return fmt.Sprintf("last %s boundary", cut.Kind) // it keeps more than was asked for
 	case r.Newer:
 		return fmt.Sprintf("nearest %s boundary", cut.Kind)
 	case r.KeepLast > 0:

@@ -110,16 +110,24 @@ func (r *Request) Validate(name func(field string) string) error {
 
 // A NoCutError says that no boundary meets a request. Nothing is wrong with the history.
 type NoCutError struct {
-	// Reason says why, and Hint what would help, as a sentence; "" if nothing is known to.
-	Reason, Hint string
+	Reason string
+	Way    *Way   // nil if none is known
+	Long   string // a sentence about a long result, "" for none
 }
 
 // Error implements error.
 func (e *NoCutError) Error() string {
-	if e.Hint == "" {
+	sentences := []string{e.Reason}
+	if e.Way != nil {
+		sentences = append(sentences, strings.TrimSuffix(e.Way.String(), "."))
+	}
+	if e.Long != "" {
+		sentences = append(sentences, strings.TrimSuffix(e.Long, "."))
+	}
+	if len(sentences) == 1 {
 		return "no safe cut: " + e.Reason
 	}
-	return "no safe cut: " + e.Reason + ". " + e.Hint
+	return "no safe cut: " + strings.Join(sentences, ". ") + "."
 }
 
 // A RefusedError says that a history is of a kind that is not trimmed.

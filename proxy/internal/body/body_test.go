@@ -58,7 +58,7 @@ func TestRead(t *testing.T) {
 // TestTurns: only a few bodies are checked at once, and the others wait.
 func TestTurns(t *testing.T) {
 	t.Parallel()
-	c := New(1<<20, time.Minute)
+	c := New(1<<20, time.Minute, true)
 	for range cap(c.turns) {
 		c.turns <- struct{}{}
 	}
@@ -86,7 +86,7 @@ func TestTurns(t *testing.T) {
 // TestFault: a bug in a check makes the body unreadable, and nothing else.
 func TestFault(t *testing.T) {
 	t.Parallel()
-	c := New(1<<20, time.Minute)
+	c := New(1<<20, time.Minute, true)
 	b := []byte(`{"messages":[]}`)
 	for range 2 * cap(c.turns) {
 		if r := c.Check(t.Context(), b, "", toolguard.Dialect("nonsense")); r.Outcome != Unreadable || r.Reason != Fault || &r.Body[0] != &b[0] {
@@ -139,9 +139,42 @@ func leaves(t *testing.T, text []byte) map[string]int {
 	}
 }
 
-// structure reports whether a leaf may be one of the texts that say what a value is, and keys: a result that becomes text has others.
-func structure(leaf string) bool {
-	return len(leaf) <= 20 && !strings.ContainsAny(leaf, " 0123456789")
+// structure has the texts that say what a value is: a result that becomes text, or joins another
+// message, has others.
+var structure = map[string]bool{
+	"role": true, "user": true, "assistant": true, "tool": true, "tool_calls": true, "refusal": true, "annotations": true, "function": true, "model": true, "content": true, "type": true, "text": true, "parts": true,
+	"tool_result": true, "tool_use_id": true, "is_error": true, "tool_call_id": true, "function_call_output": true, "call_id": true,
+	"output": true, "functionResponse": true, "response": true, "toolResult": true, "toolUseId": true, "status": true, "success": true,
+	"error": true, "json": true, "id": true, "name": true, "result": true, "cache_control": true, "ephemeral": true,
+}
+
+// TestWords: a result becomes text only if nothing of it is lost. Otherwise it stays, and the error
+// with it, and the other repairs are made.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	const rest = `{"type":"text","text":"on"}`
+	for result, lost := range map[string]bool{
+		`{"type":"tool_result","tool_use_id":"t9","content":"words"}`:                                                   false,
+		`{"type":"tool_result","tool_use_id":"t9","content":"a\n\"b\" \u00e9","is_error":true}`:                         false,
+		`{"type":"tool_result","tool_use_id":"t9","content":"a","cache_control":{"type":"ephemeral","ttl":"1h"}}`:       false,
+		`{"type":"tool_result","tool_use_id":"t9","content":[{"type":"image","source":{"type":"base64","data":"AA"}}]}`: false,
+		`{"type":"tool_result","tool_use_id":"t9","content":"a","note":"unknown words"}`:                                true,
+		`{"type":"tool_result","tool_use_id":"t9","content":"a","":"01"}`:                                               true,
+		`{"type":"tool_result","tool_use_id":"t9","content":"a","took":12}`:                                             true,
+	} {
+		text := `{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]},{"role":"user","content":[` + result + "," + rest + `]}]}`
+		for _, keep := range []bool{true, false} {
+			r := New(1<<20, time.Minute, keep).Check(t.Context(), []byte(text), "", options("anthropic")...)
+			left := lost && keep
+			if r.Outcome != Repaired || bytes.Contains(r.Body, []byte(result)) != left || (len(r.Left()) > 0) != left || !bytes.Contains(r.Body, []byte("No result was recorded")) {
+				t.Errorf("%s, keep %t: %d %s", result, keep, r.Outcome, r.Body)
+			}
+		}
+	}
+	object := `{"contents":[{"role":"user","parts":[{"text":"q"},{"functionResponse":{"name":"f","response":{"a \"key\"":["b\n",{"c":1.5}]}}}]}]}`
+	if r := New(1<<20, time.Minute, true).Check(t.Context(), []byte(object), "", options("gemini")...); r.Outcome != Repaired || len(r.Left()) > 0 {
+		t.Errorf("an object: %d %s", r.Outcome, r.Body)
+	}
 }
 
 // FuzzBody: whatever a body is, it goes out as it came or as a valid repair, in which no word is
@@ -156,7 +189,7 @@ func FuzzBody(f *testing.F) {
 			f.Add(byte(i+1), byte(0), []byte(text))
 		}
 	}
-	c := New(1<<20, time.Minute)
+	c := New(1<<20, time.Minute, true)
 	f.Fuzz(func(t *testing.T, dialect, encoding byte, text []byte) {
 		name := names[int(dialect)%len(names)]
 		body, header := text, ""
@@ -194,7 +227,7 @@ func FuzzBody(f *testing.F) {
 		out := leaves(t, r.Body)
 		joined := strings.Join(slices.Collect(maps.Keys(out)), "\n")
 		for leaf, n := range leaves(t, text) {
-			if out[leaf] < n && !structure(leaf) && !strings.Contains(joined, strings.TrimSpace(leaf)) && !strings.Contains(joined, strings.Trim(strconv.Quote(leaf), `"`)) {
+			if out[leaf] < n && !structure[leaf] && !strings.Contains(joined, strings.TrimSpace(leaf)) && !strings.Contains(joined, strings.Trim(strconv.Quote(leaf), `"`)) {
 				t.Fatalf("%q is lost: %q became %q", leaf, text, r.Body)
 			}
 		}

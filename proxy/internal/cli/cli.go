@@ -239,7 +239,7 @@ func choice(flag, value string) (reject bool, err error) {
 // config returns what the flags ask for.
 func (f *flags) config(log *slog.Logger) (server.Config, error) {
 	c := server.Config{
-		DryRun: f.dryRun, MaxBody: int64(f.maxBody), MaxUnpacked: int64(f.maxUnpacked), Timeout: f.timeout,
+		DryRun: f.dryRun, LoseWords: f.unsafe, MaxBody: int64(f.maxBody), MaxUnpacked: int64(f.maxUnpacked), Timeout: f.timeout,
 		Profile: f.target, Metrics: metrics.New(), Log: log,
 	}
 	all, err := f.parseUpstreams()

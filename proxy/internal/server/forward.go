@@ -124,16 +124,18 @@ func failure(err error) string {
 	var record tls.RecordHeaderError
 	var unknown x509.UnknownAuthorityError
 	var timeout net.Error
+	// Windows has its own error numbers.
+	const refusedWindows, resetWindows = syscall.Errno(10061), syscall.Errno(10054)
 	switch {
 	case errors.As(err, &dns):
 		return "dns"
 	case errors.As(err, &unverified), errors.As(err, &record), errors.As(err, &unknown):
 		return "tls"
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, refusedWindows):
 		return "refused"
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return "timeout"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, resetWindows), errors.Is(err, syscall.EPIPE):
 		return "closed"
 	}
 	return "other"

@@ -32,6 +32,8 @@ type Config struct {
 	Hosts []string
 	// Repairs says what is repaired, for all endpoints.
 	Repairs []toolguard.Option
+	// LoseWords says that repairs may remove contents.
+	LoseWords bool
 	// Profile is that of upstreams that have none, "" for none.
 	Profile string
 	// DryRun forwards all requests as they came.
@@ -65,7 +67,7 @@ type route struct {
 // newHandler returns the handler of a configuration.
 func newHandler(c Config, transport http.RoundTripper) (*handler, error) {
 	h := &handler{
-		Config: c, guard: guard{c.Hosts}, checker: body.New(c.MaxUnpacked, c.Timeout), options: map[route][]toolguard.Option{},
+		Config: c, guard: guard{c.Hosts}, checker: body.New(c.MaxUnpacked, c.Timeout, !c.LoseWords), options: map[route][]toolguard.Option{},
 	}
 	h.forward = newForward(transport, h.failed)
 	for _, u := range c.Upstreams {

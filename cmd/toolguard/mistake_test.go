@@ -1,0 +1,45 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestHabits: each flag that users know from other programs is answered as it should be, and
+// none of them is a flag of the command.
+func TestHabits(t *testing.T) {
+	t.Parallel()
+	commands := map[string]*cobra.Command{}
+	for _, c := range newRootCmd(&app{}, nil).Commands() {
+		commands[c.Name()] = c
+	}
+	for _, h := range habits() {
+		for _, cmd := range commands {
+			if h.command != "" && h.command != cmd.Name() || h.has != "" && cmd.Flags().Lookup(h.has) == nil {
+				continue
+			}
+			for _, flag := range h.flags {
+				name := strings.TrimLeft(flag, "-")
+				has := cmd.Flags().Lookup(name) != nil
+				if len(name) == 1 {
+					has = cmd.Flags().ShorthandLookup(name) != nil
+				}
+				if has {
+					if h.command != "" {
+						t.Errorf("%s has %s", cmd.Name(), flag)
+					}
+					continue
+				}
+				err := flagError(cmd, cmd.ParseFlags([]string{flag, "1"}))
+				if err == nil || !strings.HasPrefix(err.Error(), "unknown flag "+flag) || h.command != "" && err.Error() != "unknown flag "+flag+h.says {
+					t.Errorf("%s %s: %v, want %s", cmd.Name(), flag, err, h.says)
+				}
+			}
+		}
+		if h.command != "" && commands[h.command] == nil {
+			t.Errorf("there is no command %s", h.command)
+		}
+	}
+}

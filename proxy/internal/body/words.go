@@ -1,0 +1,111 @@
+package body
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/toolguard/toolguard"
+)
+
+// orphans is the rule whose repair turns a result into text. That is an unsafe repair, because
+// fields of the result that an API does not define have no place in a text.
+const orphans = "orphan-tool-result"
+
+// leave is the option that leaves such results as they are.
+var leave = toolguard.Strategy(orphans, "leave")
+
+// mostSearched is how many bytes a search for words may read, in all.
+const mostSearched = 256 << 20
+
+// envelope has the keys of a result, and of its message, that say nothing once it is text. The label
+// of the text names the tool and the call.
+var envelope = map[string]bool{
+	"role": true, "type": true, "status": true, "is_error": true, "cache_control": true, "ttl": true,
+	"content": true, "output": true, "text": true, "parts": true, "toolResult": true, "functionResponse": true, "response": true,
+	"id": true, "tool_use_id": true, "tool_call_id": true, "call_id": true, "toolUseId": true, "name": true,
+}
+
+// labels are the keys of the envelope whose values go with them.
+var labels = map[string]bool{
+	"role": true, "type": true, "status": true, "ttl": true, "id": true, "tool_use_id": true, "tool_call_id": true, "call_id": true,
+	"toolUseId": true, "name": true,
+}
+
+// losesWords reports whether a repair turned a result into text and lost something that the result
+// said.
+func losesWords(text []byte, fixed *toolguard.Fixed) bool {
+	made := false
+	for _, r := range fixed.Repairs {
+		made = made || r.Rule == orphans && r.Class == toolguard.Unsafe
+	}
+	if !made {
+		return false
+	}
+	var inserted []byte
+	for _, e := range fixed.Edits {
+		inserted = append(append(inserted, e.Text...), '\n')
+	}
+	left := mostSearched
+	for _, e := range fixed.Edits {
+		for word := range words(text[e.Start:e.End]) {
+			if left -= len(inserted); left < 0 {
+				return true // nobody knows
+			}
+			if !bytes.Contains(inserted, []byte(word)) && !bytes.Contains(inserted, escaped(word)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// escaped returns a text, as it is in a JSON string, as it is in the JSON of a JSON string.
+func escaped(word string) []byte {
+	b, err := json.Marshal(word)
+	if err != nil {
+		panic(err) // every text has a JSON form
+	}
+	return b[1 : len(b)-1]
+}
+
+// words returns the keys, texts and numbers in a part of a JSON text, without those of the envelope
+// of a result. They are as they are in the text: escapes stay.
+func words(part []byte) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		key := ""
+		for i := 0; i < len(part); {
+			start := i
+			switch c := part[i]; {
+			case c == '"':
+				for i++; i < len(part) && part[i] != '"'; i++ {
+					if part[i] == '\\' {
+						i++
+					}
+				}
+				word := string(part[start+1 : min(i, len(part))])
+				i++
+				rest := bytes.TrimLeft(part[min(i, len(part)):], " \t\r\n")
+				if bytes.HasPrefix(rest, []byte(":")) {
+					if key = word; envelope[word] {
+						continue
+					}
+				} else if labels[key] {
+					key = ""
+					continue
+				}
+				if !yield(word) {
+					return
+				}
+			case c >= '0' && c <= '9' || c == '-':
+				for i < len(part) && bytes.IndexByte([]byte("0123456789+-.eE"), part[i]) >= 0 {
+					i++
+				}
+				if !yield(string(part[start:i])) {
+					return
+				}
+			default:
+				i++
+			}
+		}
+	}
+}
