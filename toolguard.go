@@ -598,7 +598,7 @@ func fix(ctx context.Context, src *source.Source, o *options) (*Fixed, *source.S
 // Options about repairs change nothing.
 //
 // The keys and values that toolguard looks for stay, and so do the names of known models,
-// versions, times, and numbers of up to five digits in known fields. The filler for equal texts
+// versions, times, and numbers of up to five characters in known fields. The filler for equal texts
 // is equal. It comes from a random key, which is not kept, so two calls return different texts.
 //
 // Compressed input is written without compression. Redact writes nothing if it returns an error

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/toolguard/toolguard/internal/engine"
@@ -166,6 +167,9 @@ func cut(ctx context.Context, src *source.Source, to TrimTo, o *options) (*Trimm
 	if to.Count != nil {
 		req.Count = func(text []byte) (float64, error) {
 			n, err := to.Count(string(text))
+			if err == nil && n < 0 {
+				err = fmt.Errorf("expected a number of tokens from 0, got %d", n)
+			}
 			return float64(n), err
 		}
 	}

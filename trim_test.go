@@ -151,6 +151,8 @@ func TestNoCutInstead(t *testing.T) {
 // TestTrimErrors checks the type and the text of each error. Nothing is returned with them.
 func TestTrimErrors(t *testing.T) {
 	count := func(string) (int, error) { return 0, errors.New("no counter") }
+	nothingElse := `[{"role":"user"},{"role":"assistant","content":"a"},{"role":"user","content":"b"},{"role":"assistant","content":"a"}]`
+	fewer := func(string) (int, error) { return -1, nil }
 	log := `{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"a"}}`
 	for _, c := range []struct {
 		in   string
@@ -160,12 +162,15 @@ func TestTrimErrors(t *testing.T) {
 	}{
 		{trimHistory, toolguard.TrimTo{MaxBytes: 5}, "no safe cut: what follows the last user boundary is larger than the limit", new(*toolguard.NoCutError)},
 		{log, toolguard.TrimTo{KeepLast: 1}, "not trimmed: it is a session log, and only lists of messages are trimmed, such as the requests that the agent sends", new(*toolguard.NotTrimmedError)},
+		{`{"model":"gpt-4o","messages":[]}`, toolguard.TrimTo{MaxBytes: 5}, "no safe cut: the history has no messages to drop", new(*toolguard.NoCutError)},
+		{nothingElse, toolguard.TrimTo{KeepFirst: 1}, "not trimmed: the cut would make the transcript unreadable: no messages found in the array", new(*toolguard.ProofError)},
 		{`{"a":1}`, toolguard.TrimTo{KeepLast: 1}, "not a transcript: ", new(*toolguard.NotTranscriptError)},
 		{trimHistory, toolguard.TrimTo{}, "nothing to trim; expected KeepLast, ", nil},
 		{trimHistory, toolguard.TrimTo{KeepLast: 1, Boundary: 7}, "Boundary: expected one of user, loop, pair", nil},
 		{trimHistory, toolguard.TrimTo{KeepLast: 1, Boundary: -1}, "Boundary: expected one of user, loop, pair", nil},
 		{trimHistory, toolguard.TrimTo{ResultsMaxBytes: 1}, "ResultsMaxBytes: expected at least 200 bytes, got 1", nil},
 		{trimHistory, toolguard.TrimTo{MaxTokens: 9, Count: count}, "no counter", nil},
+		{trimHistory, toolguard.TrimTo{MaxTokens: 9, Count: fewer}, "expected a number of tokens from 0, got -1", nil},
 	} {
 		out, did, err := toolguard.TrimBytes(context.Background(), []byte(c.in), c.to)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) || out != nil || did != nil {

@@ -81,6 +81,9 @@ func (c *counter) tokens(text []byte) (float64, error) {
 	if err := enc.Encode(string(text)); err != nil {
 		return 0, c.error(err)
 	}
+	if c.out.Buffered() > 0 {
+		return 0, c.error(c.tooMany())
+	}
 	c.count++
 	said, err := c.ask(line.Bytes())
 	if err != nil {
@@ -88,6 +91,9 @@ func (c *counter) tokens(text []byte) (float64, error) {
 	}
 	n, err := strconv.ParseInt(said, 10, 64)
 	if err != nil || n < 0 {
+		if len(said) > longestAnswer {
+			said = said[:longestAnswer] + "…"
+		}
 		return 0, c.error(fmt.Errorf("expected an integer for line %d, got %q", c.count, said))
 	}
 	return float64(n), nil
@@ -100,8 +106,13 @@ func (c *counter) ask(line []byte) (string, error) {
 	// A program that waits for the end of its input, or whose answers stay in a buffer, would wait
 	// forever, and so would this one.
 	defer context.AfterFunc(limited, c.abort)()
-	// If the program does not read, its answer or its end says more than the error.
-	_, _ = c.in.Write(line)
+	// A program that writes without reading would block, and so would a write to it. If it does
+	// not read, its answer or its end says more than the error.
+	wrote := make(chan struct{})
+	go func() {
+		defer close(wrote)
+		_, _ = c.in.Write(line)
+	}()
 	answer, err := c.out.ReadSlice('\n')
 	said := string(bytes.TrimSpace(answer))
 	switch {
@@ -110,9 +121,14 @@ func (c *counter) ask(line []byte) (string, error) {
 	case limited.Err() != nil:
 		return "", fmt.Errorf("no answer to line %d within %s; the program must answer each line at once, so it may not wait for the end of its input or buffer its output", c.count, c.wait)
 	case err == nil || errors.Is(err, io.EOF) && said != "":
-		return said, nil
+		select {
+		case <-wrote:
+			return said, nil
+		case <-time.After(counterDelay):
+			return "", fmt.Errorf("it answers before it has read line %d", c.count)
+		}
 	case errors.Is(err, bufio.ErrBufferFull):
-		return "", fmt.Errorf("expected an integer for line %d, got %q", c.count, answer[:40])
+		return "", fmt.Errorf("expected an integer for line %d, got %q", c.count, string(answer[:longestAnswer])+"…")
 	case errors.Is(err, io.EOF):
 		end := "exit status 0"
 		if err := c.cmd.Wait(); err != nil {
@@ -121,6 +137,42 @@ func (c *counter) ask(line []byte) (string, error) {
 		return "", fmt.Errorf("it ended without an answer to line %d (%s)", c.count, end)
 	}
 	return "", fmt.Errorf("no answer to line %d: %w", c.count, err)
+}
+
+// longestAnswer is how much of a wrong answer an error shows.
+const longestAnswer = 40
+
+// counterDelay is how long a counter may take to end after its last answer.
+const counterDelay = 2 * time.Second
+
+// ends closes the input of the program and returns an error if it writes more than one answer for
+// each line. Its counts are then not those of the lines.
+func (c *counter) ends() error {
+	c.in.Close()
+	more := make(chan bool, 1)
+	go func() {
+		for {
+			b, err := c.out.ReadByte()
+			if err != nil || !isBlank(b) {
+				more <- err == nil
+				return
+			}
+		}
+	}()
+	select {
+	case is := <-more:
+		if is {
+			return c.error(c.tooMany())
+		}
+	case <-time.After(counterDelay): // a process that it has started may hold the pipe open
+	}
+	return nil
+}
+
+func isBlank(b byte) bool { return b == ' ' || b == '\t' || b == '\r' || b == '\n' }
+
+func (c *counter) tooMany() error {
+	return fmt.Errorf("expected an integer for each line, got more after line %d", c.count)
 }
 
 func (c *counter) error(err error) error { return fmt.Errorf("--counter: %s: %w", c.name, err) }
@@ -139,6 +191,6 @@ func (c *counter) close() {
 	defer cancel()
 	defer context.AfterFunc(limited, c.abort)()
 	c.in.Close()
-	_, _ = io.Copy(io.Discard, c.out)
+	_ = c.cmd.Process.Kill()
 	_ = c.cmd.Wait()
 }

@@ -48,7 +48,7 @@ func TestCounter(t *testing.T) {
 		"./words":                          `expected an integer for line 1, got "many"`,
 		"./float":                          `expected an integer for line 1, got "2.5"`,
 		"./less":                           `expected an integer for line 1, got "-1"`,
-		"./endless":                        `expected an integer for line 1, got "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`,
+		"./endless":                        `expected an integer for line 1, got "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…"`,
 		"./open":                           "it ended without an answer to line 2 (exit status 0)",
 		"./stays":                          "",
 		"right":                            "no such program in PATH; write cmd:./right",

@@ -37,7 +37,7 @@ check finds the same in it, at the same bytes.
 
 These parts stay: the keys and values that toolguard itself looks for, such as
 types, roles and states, the names of known models, versions, times, and numbers
-of up to five digits in known fields. Everything else becomes filler of the same
+of up to five characters in known fields. Everything else becomes filler of the same
 length: texts, arguments with their keys and numbers, results, names of tools,
 ids, paths, unknown fields, and what is not JSON. Ids keep their prefix and
 their kinds of characters. Strings with JSON keep its syntax. Equal texts get

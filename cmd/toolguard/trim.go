@@ -177,6 +177,8 @@ func newTrimming(a *app, f *trimFlags, changed func(string) bool) (*trimming, er
 		return nil, errors.New("--overwrite needs --out")
 	case f.force && !f.write:
 		return nil, errors.New("--force needs --write; --overwrite replaces the file that --out names")
+	case packedName(f.out):
+		return nil, fmt.Errorf("--out: %s: toolguard writes no compressed files", f.out)
 	}
 	return x, x.req.Validate(trim.Flag)
 }
@@ -254,17 +256,21 @@ func (x *trimming) trim(ctx context.Context, t *target) error {
 	}
 	defer src.Close()
 	req := x.req
+	ends := func() error { return nil }
 	if line, program := strings.CutPrefix(x.flags.counter, "cmd:"); program {
 		c, err := startCounter(ctx, line, x.stderr)
 		if err != nil {
 			return err
 		}
 		defer c.close()
-		req.Count = c.tokens
+		req.Count, ends = c.tokens, c.ends
 	}
 	opts := x.options(t)
 	opts.Most = 1
 	got, err := engine.Trim(ctx, src, opts, &req)
+	if err == nil {
+		err = ends()
+	}
 	if err = cmp.Or(ctx.Err(), err); err != nil {
 		return aboutTrim(t.path, err)
 	}

@@ -88,6 +88,12 @@ func (r responsesReader) Read(v source.Value) {
 		r.b.Conv.ElsewhereState = true
 	}
 	r.Reader.Read(v)
+	// The call of a server that a human has approved names the request for approval.
+	if request := v.Get("approval_request_id"); v.Get("type").Is("mcp_call") && request.Kind() == source.String && len(r.b.Conv.Messages) > 0 {
+		r.b.Conv.Mentions = append(r.b.Conv.Mentions, transcript.Mention{
+			Message: int32(len(r.b.Conv.Messages) - 1), Call: transcript.TokenOf(request, v.Span()),
+		})
+	}
 }
 
 // WriteResult implements Writer. A local shell call that is identified by its item

@@ -27,7 +27,7 @@ func newMessageList(c *checker, conv *transcript.Conversation) (*messageList, bo
 	in := source.Span{End: c.src.Size()}
 	if !conv.Lines {
 		if len(conv.Lists) != 1 {
-			return l, len(conv.Messages) == 0
+			return l, len(conv.Messages) <= 1 // such as one line of JSON Lines, of which nothing is dropped
 		}
 		in = conv.Lists[0]
 	}

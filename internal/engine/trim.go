@@ -70,7 +70,7 @@ func Trim(ctx context.Context, src *source.Source, opts Options, req *trim.Reque
 		return t.out, err
 	}
 	if t.seen == 0 {
-		t.out.Cut.Size.Bytes = src.Size()
+		t.err = t.empty()
 	}
 	if t.err == nil && len(t.edits) == 0 && t.seen > 0 {
 		t.err = t.exceeds(src.Size(), t.want.tokens)
@@ -225,6 +225,35 @@ func (t *trimmer) wayOut(c *checker, l *messageList, plan *repair.Plan, h *trim.
 	if none.Way = none.Way.Better(shorter); none.Way == nil {
 		none.Way = h.Raised(t.req)
 	}
+}
+
+// empty measures a source without messages, of which nothing can be dropped.
+func (t *trimmer) empty() error {
+	h := trim.NewHistory(&transcript.Conversation{}, pairing.Pairing{}, nil, 0)
+	h.Rest.Bytes = t.src.Size()
+	part := make([]byte, min(lookEvery, t.src.Size()))
+	for at := int64(0); t.req.Counts() && at < t.src.Size(); {
+		n, err := t.src.ReadAt(part, at)
+		if n == 0 {
+			return err
+		}
+		tokens, err := trim.CountTokens(part[:n], t.req.Count)
+		if err != nil {
+			return err
+		}
+		h.Rest.Tokens += tokens
+		at += int64(n)
+	}
+	t.out.Cut = trim.Cut{Reason: "nothing needs to be dropped", Size: h.Sum()}
+	if t.req.Counts() {
+		t.out.Tokens = t.req.Tokens(h.Sum())
+	}
+	if !t.req.Cuts() {
+		return nil
+	}
+	var err error
+	t.out.Cut, err = h.Choose(t.req)
+	return err
 }
 
 // untrimmable returns why a conversation is not trimmed, "" if it is.

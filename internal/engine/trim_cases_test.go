@@ -75,6 +75,7 @@ func at(i int) *int { return &i }
 func TestTrimCases(t *testing.T) {
 	one := "s u a:1 t1 a u a:2,3 t2 t3 a u a"
 	loop := "u a:1 t1 a:2 t2 a:3 t3 a"
+	two := func([]byte) (float64, error) { return 2, nil }
 	for _, c := range []struct {
 		name, script string
 		req          trim.Request
@@ -109,6 +110,12 @@ func TestTrimCases(t *testing.T) {
 		{"fits as it is", one, trim.Request{MaxBytes: 10000}, "all"},
 		{"no human", "s a:1 t1 a", trim.Request{Target: at(3)}, "no safe cut: no message was typed by a human. --boundary loop would keep 2 messages (80 bytes)."},
 		{"nothing at all", "", trim.Request{KeepLast: 1}, "all"},
+		{"nothing within the limit", "", trim.Request{MaxBytes: 2}, "all"},
+		{"nothing, but too much", "", trim.Request{MaxBytes: 1}, "no safe cut: the history has no messages to drop"},
+		{"nothing, but too many tokens", "", trim.Request{MaxTokens: 1, Count: two}, "no safe cut: the history has no messages to drop"},
+		{"a head as long as the history", "u a", trim.Request{KeepFirst: 2, MaxBytes: 1000}, "all"},
+		{"a longer head", "u a", trim.Request{KeepFirst: 5, KeepLast: 1}, "all"},
+		{"a longer head, but too much", "u a", trim.Request{KeepFirst: 5, MaxBytes: 9}, "no safe cut: the messages to keep at the start are larger than the limit. --max-bytes 78 would keep 2 messages (78 bytes)."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			checkTrim(t, chat(c.script), Options{}, &c.req, c.want)
@@ -183,6 +190,71 @@ func messagesIn(t *testing.T, text string) []string {
 		out[i] = string(m)
 	}
 	return out
+}
+
+// TestTrimOneLine checks that what is left of JSON Lines can be trimmed again, even if it is one line.
+func TestTrimOneLine(t *testing.T) {
+	lines := strings.ReplaceAll(strings.Trim(chat("u a u"), "[]"), ",\n", "\n") + "\n"
+	one := lines[strings.LastIndex(lines, "\n {")+1:]
+	req := &trim.Request{KeepLast: 1}
+	for _, text := range []string{lines, one} {
+		got, err := Trim(context.Background(), source.FromBytes("x.jsonl", []byte(text)), Options{}, req)
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", text, err)
+		case got.Changed() != (text == lines):
+			t.Errorf("%s: changed: %t", text, got.Changed())
+		case got.Changed() && strings.TrimSpace(string(got.Pieces.Source().Text())) != strings.TrimSpace(one):
+			t.Errorf("left %s, want %s", got.Pieces.Source().Text(), one)
+		}
+	}
+}
+
+// approved is a history of OpenAI Responses in which a human approves a call of a server.
+const approved = `[{"type":"message","role":"user","content":"q"},
+{"type":"mcp_approval_request","id":"mcpr_1","server_label":"s","name":"f","arguments":"{}"},
+{"type":"mcp_approval_response","approval_request_id":"mcpr_1","approve":true},
+{"type":"message","role":"user","content":"q"},
+{"type":"mcp_call","id":"mcp_1","approval_request_id":"mcpr_1","server_label":"s","name":"f","arguments":"{}","output":"1"},
+{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"a"}]},
+{"type":"mystery","id":"m_1"},
+{"type":"message","role":"user","content":"q"},
+{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"},
+{"type":"function_call_output","call_id":"c1","output":"1"},
+{"type":"message","id":"msg_2","role":"assistant","content":[{"type":"output_text","text":"a"}]}]`
+
+// TestTrimItems checks that no item is kept that names a dropped one, and that an unknown item before
+// a turn does not belong to that turn.
+func TestTrimItems(t *testing.T) {
+	for _, c := range []struct {
+		req  trim.Request
+		want string
+	}{
+		{trim.Request{Target: at(3)}, "7 8 9 10"},
+		{trim.Request{KeepLast: 7}, "all"},
+		{trim.Request{KeepLast: 1, Boundary: trim.Loop}, "10"},
+	} {
+		got, err := Trim(context.Background(), source.FromBytes("x.json", []byte(approved)), Options{}, &c.req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, all := approved, strings.Split(strings.Trim(approved, "[]"), ",\n")
+		if c.want != "all" {
+			var kept []string
+			for i := range strings.FieldsSeq(c.want) {
+				n, _ := strconv.Atoi(i)
+				kept = append(kept, all[n])
+			}
+			want = "[" + strings.Join(kept, ",\n") + "]"
+		}
+		is := approved
+		if got.Changed() {
+			is = string(got.Pieces.Source().Text())
+		}
+		if is != want {
+			t.Errorf("%+v: kept\n%s\nwant\n%s", c.req, is, want)
+		}
+	}
 }
 
 // TestTrimShortens checks the label of a shortened result, byte by byte.

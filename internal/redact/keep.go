@@ -25,9 +25,9 @@ var namedIn = []string{"model", "version", "url", "host", "endpoint", "provider"
 // numberedIn are those among them whose values also have public numbers.
 var numberedIn = []string{"model", "version"}
 
-// timestamp matches a date, or a date and a time.
+// timestamp matches a date of the years in which there are transcripts, or such a date and a time.
 var timestamp = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[12]\d{3}-[01]\d-[0-3]\d([T ][0-2]\d:[0-5]\d(:[0-6]\d(\.\d{1,9})?)?(Z|[+-][0-2]\d:?[0-5]\d)?)?$`)
+	return regexp.MustCompile(`^20[0-4]\d-[01]\d-[0-3]\d([T ][0-2]\d:[0-5]\d(:[0-6]\d(\.\d{1,9})?)?(Z|[+-][0-2]\d:?[0-5]\d)?)?$`)
 })
 
 // keeps returns the text of a string if it stays in its place as it is, or is made of parts
@@ -51,7 +51,7 @@ func (r *redactor) keeps(text []rune, p place) (out []rune, kept bool) {
 		return r.reference(text), true
 	case p.key == "type" && r.words.words[strings.ToLower(s)]:
 		return text, true
-	case p.mode == structure && isTime(p.key) && timestamp().MatchString(s):
+	case r.hasTime(p) && timestamp().MatchString(s):
 		return text, true
 	case r.words.hasKey(s) && !isIndex(s):
 		return text, !slices.Contains(saidIn, p.key)
@@ -62,7 +62,7 @@ func (r *redactor) keeps(text []rune, p place) (out []rune, kept bool) {
 	}
 	low := strings.ToLower(p.key)
 	in := func(part string) bool { return strings.Contains(low, part) }
-	if slices.ContainsFunc(namedIn, in) {
+	if slices.ContainsFunc(namedIn, in) && !slices.ContainsFunc(text, isSpace) {
 		return r.parts(text, slices.ContainsFunc(numberedIn, in)), true
 	}
 	for _, end := range r.words.endings {
@@ -120,46 +120,77 @@ func filledLike(c rune) rune {
 	return 0x100
 }
 
-// parts redacts a text part by part. Words stay, and with numbers those of versions.
+// mostNumbers is how many characters the parts with digits of a name may have to stay: enough for
+// a version such as 0.128.10, but not for an address or a phone number.
+const mostNumbers = 6
+
+// date matches the date at the start of a text, with which names of models end.
+var date = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^20\d\d([-.]?)(0[1-9]|1[0-2])([-.]?)(0[1-9]|[12]\d|3[01])($|[^0-9A-Za-z])`)
+})
+
+// parts redacts a text part by part. Words stay, and with numbers those of versions, and a date.
 func (r *redactor) parts(text []rune, numbers bool) []rune {
 	out := slices.Clone(text)
+	numbered := 0       // characters of parts with digits
+	var public [][2]int // those of them that stay if there are few
+	dated := !numbers
 	for i := 0; i < len(text); {
 		j := i
 		for j < len(text) && (isLetter(text[j]) && text[j] != '_' || '0' <= text[j] && text[j] <= '9' || text[j] >= utf8.RuneSelf || text[j] < 0) {
 			j++
 		}
+		part := string(text[i:j])
+		if !dated && text[i] == '2' {
+			m := date().FindStringSubmatchIndex(string(text[i:min(i+len("2006-01-02?"), len(text))]))
+			if dated = m != nil && m[3]-m[2] == m[7]-m[6]; dated {
+				i += m[9]
+				continue
+			}
+		}
+		n := r.numbers(part)
 		switch {
 		case j == i:
 			j++
 			if !strings.ContainsRune("_-./:@?=&#", text[i]) {
 				copy(out[i:], r.fillString(text[i:j], false))
 			}
-		case !r.public(string(text[i:j]), numbers):
+		case r.words.words[part] || r.words.words[strings.ToLower(part)]:
+		case numbers && n > 0:
+			numbered += n
+			public = append(public, [2]int{i, j})
+		default:
+			for _, c := range part {
+				if '0' <= c && c <= '9' {
+					numbered++
+				}
+			}
 			copy(out[i:], r.fillString(text[i:j], false))
 		}
 		i = j
 	}
+	if numbered > mostNumbers {
+		for _, at := range public {
+			copy(out[at[0]:], r.fillString(text[at[0]:at[1]], false))
+		}
+	}
 	return out
 }
 
-// public reports whether a part of a name says nothing about anybody: a word or, with numbers, a
-// number of a version, or a date.
-func (r *redactor) public(part string, numbers bool) bool {
-	low := strings.ToLower(part)
-	if r.words.words[part] || r.words.words[low] {
-		return true
-	}
-	letters := strings.Trim(low, digit)
+// numbers returns how many characters of a part of a name are not those of a word, if the part is
+// or has a number as models and versions have it, else 0.
+func (r *redactor) numbers(part string) int {
+	letters := strings.Trim(strings.ToLower(part), digit)
+	n := len(part) - len(letters)
 	switch {
-	case !numbers:
-		return false
-	case letters == "":
-		return len(part) <= 3 || len(part) == len("20060102") && strings.HasPrefix(part, "20") || len(part) == 4 && strings.HasPrefix(part, "20")
-	case len(part) <= 3:
-		return len(letters) < len(part) // 4o, o3, 70b
+	case n == 0, letters == "" && n > 3 && (n != 4 || !strings.HasPrefix(part, "20")):
+		return 0
+	case letters == "" || len(part) <= 3:
+		return len(part) // 4o, o3, 70b
+	case n <= 2 && r.words.words[letters]:
+		return n // names of models end in their numbers: gpt4, qwen2
 	}
-	// Names of models end in their numbers: gpt4, qwen2.
-	return len(part)-len(letters) <= 2 && r.words.words[letters]
+	return 0
 }
 
 // reference redacts the names in a reference to a part of a schema.

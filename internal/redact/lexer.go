@@ -164,14 +164,17 @@ type nest struct {
 	onKey  bool   // the next string is a key
 	key    string // of the value; for an array, the one that leads to it
 	known  bool   // the key is a word
+	remote bool   // a key on the way to it is unknown, or it is in a string
 	ended  bool   // the value has been read
 }
 
 // A place is where a value is.
 type place struct {
-	mode  mode
-	key   string
-	known bool
+	mode    mode
+	key     string
+	known   bool
+	remote  bool // a key on the way to it is unknown, or it is in a string
+	element bool // of an array
 }
 
 // A redactor redacts texts.
@@ -202,7 +205,7 @@ func (r *redactor) run(in *input, out *output, at place) {
 		if top.object {
 			key = top.key
 		}
-		return place{top.mode.within(key), top.key, top.known}
+		return place{top.mode.within(key), top.key, top.known, top.remote || top.object && !top.known, !top.object}
 	}
 	ends := func() {
 		if len(open) > 0 {
@@ -213,7 +216,7 @@ func (r *redactor) run(in *input, out *output, at place) {
 		switch {
 		case c == '{' || c == '[':
 			p := where()
-			open = append(open, nest{mode: p.mode, object: c == '{', onKey: c == '{', key: p.key, known: p.known})
+			open = append(open, nest{mode: p.mode, object: c == '{', onKey: c == '{', key: p.key, known: p.known, remote: p.remote})
 			if c == '[' && p.mode == named {
 				open[len(open)-1].mode = payload
 			}
@@ -229,7 +232,8 @@ func (r *redactor) run(in *input, out *output, at place) {
 		case c == ',' || c == ':':
 			if len(open) > 0 {
 				top := &open[len(open)-1]
-				top.onKey, top.ended = top.object && c == ',', false
+				top.ended = c == ':' && !top.onKey // no value belongs behind a second colon
+				top.onKey = top.object && c == ','
 			}
 			out.add(c)
 			in.next()
@@ -296,14 +300,11 @@ func (r *redactor) word(word []rune) []rune {
 
 // number redacts a number.
 func (r *redactor) number(text []rune, p place) []rune {
-	digits := 0
-	for _, c := range text {
-		if '0' <= c && c <= '9' {
-			digits++
-		}
-	}
-	keeps := p.mode == structure && p.known && !slices.Contains(saidIn, p.key) || p.mode == declared
-	if keeps && (digits < window || isOrdinal(p.key) && digits == window || isTime(p.key) && epoch().MatchString(string(text))) {
+	field := p.mode == structure && p.known && !slices.Contains(saidIn, p.key)
+	switch {
+	case (field || p.mode == declared) && (!p.element || r.level == allWords) && len(text) < window,
+		field && isOrdinal(p.key) && r.level == allWords,
+		field && r.hasTime(p) && epoch().MatchString(string(text)):
 		return text
 	}
 	if i := slices.IndexFunc(text, func(c rune) bool { return c != '-' }); i < 0 {
@@ -312,8 +313,14 @@ func (r *redactor) number(text []rune, p place) []rune {
 	return r.fill(shapeNumber, text)
 }
 
-// epoch matches a time in seconds, milliseconds, microseconds or nanoseconds.
+// epoch matches a time of this century in seconds, milliseconds, microseconds or nanoseconds.
 var epoch = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^1\d{9}(\d{3}){0,3}(\.\d{1,9})?$`) })
+
+// hasTime reports whether a value in a place may be a time that stays. A time that no reader knows
+// is content, like one in an unknown field or in a text.
+func (r *redactor) hasTime(p place) bool {
+	return p.mode == structure && isTime(p.key) && (!p.remote && !p.element || r.level == allWords)
+}
 
 // isOrdinal reports whether the field of this key counts records.
 func isOrdinal(key string) bool { return key == "ordinal" || key == "messageIndex" || key == "index" }
@@ -373,7 +380,7 @@ func (r *redactor) fillString(text []rune, said bool) []rune {
 	for to > from && isSpace(text[to-1]) {
 		to--
 	}
-	out := slices.Clone(text)
+	var out []rune // nil until needed: a text can be long
 	for i := from; i < to; {
 		j := to
 		if to-from <= longestToken {
@@ -386,9 +393,18 @@ func (r *redactor) fillString(text []rune, said bool) []rune {
 			if said && slices.ContainsFunc(part, isSpace) {
 				as = shapeText
 			}
+			if len(part) == len(text) {
+				return r.fill(as, part)
+			}
+			if out == nil {
+				out = slices.Clone(text)
+			}
 			copy(out[i:], r.fill(as, part))
 		}
 		i = j + 1
+	}
+	if out == nil {
+		return text
 	}
 	return out
 }
@@ -402,28 +418,66 @@ func (r *redactor) string(in *input, out *output, p place) {
 	t.write(out)
 }
 
-// value redacts the text of a string.
+// value redacts the text of a string. Tags around calls stay; the texts between them are values too.
 func (r *redactor) value(text []rune, places []int64, p place) []rune {
-	if out, kept := r.keeps(text, p); kept {
-		return out
-	}
-	if n := r.prefix(text); n > 0 {
-		return slices.Concat(text[:n], r.fillString(text[n:], true))
-	}
-	isJSON := looksLikeJSON(text)
-	if lo, hi := r.tag(text); lo < hi && p.mode == structure && !(isJSON && json.Valid([]byte(string(text)))) {
-		rest := places
-		if places != nil {
-			rest = places[hi:]
+	var out []rune
+	for {
+		if kept, is := r.keeps(text, p); is {
+			return append(out, kept...)
 		}
-		return slices.Concat(r.value(text[:lo], places, p), text[lo:hi], r.value(text[hi:], rest, p))
+		if n := r.prefix(text); n > 0 {
+			return append(append(out, text[:n]...), r.fillString(text[n:], true)...)
+		}
+		isJSON := looksLikeJSON(text)
+		lo, hi := 0, 0
+		if p.mode == structure {
+			lo, hi = r.tag(text)
+		}
+		switch {
+		case lo < hi && !(isJSON && isValid(text)):
+		case isJSON:
+			inner := &output{text: out}
+			r.run(&input{text: text, places: places}, inner, place{mode: p.mode, remote: true})
+			return inner.text
+		default:
+			filled := r.fillString(text, p.mode == payload || slices.Contains(saidIn, p.key))
+			if len(out) == 0 {
+				return filled
+			}
+			return append(out, filled...)
+		}
+		out = append(out, r.value(text[:lo], places, p)...) // no tag is in it
+		out = append(out, text[lo:hi]...)
+		if text = text[hi:]; places != nil {
+			places = places[hi:]
+		}
 	}
-	if isJSON {
-		inner := &output{}
-		r.run(&input{text: text, places: places}, inner, place{mode: p.mode})
-		return inner.text
+}
+
+// isValid reports whether a text is one JSON value. It reads no further than a text that is not.
+func isValid(text []rune) bool {
+	dec := json.NewDecoder(&runes{text})
+	if err := dec.Decode(new(json.RawMessage)); err != nil {
+		return false
 	}
-	return r.fillString(text, p.mode == payload || slices.Contains(saidIn, p.key))
+	_, err := dec.Token()
+	return err == io.EOF
+}
+
+// runes reads a text as UTF-8, a piece at a time.
+type runes struct{ text []rune }
+
+// Read implements io.Reader.
+func (r *runes) Read(p []byte) (int, error) {
+	if len(r.text) == 0 {
+		return 0, io.EOF
+	}
+	n := 0
+	for len(r.text) > 0 && n+utf8.UTFMax <= len(p) {
+		n += utf8.EncodeRune(p[n:], r.text[0])
+		r.text = r.text[1:]
+	}
+	return n, nil
 }
 
 // looksLikeJSON reports whether a string contains JSON, or what was meant to be.
@@ -542,10 +596,13 @@ func read(in *input, placed bool) quoted {
 
 // unescaping returns a character that is in no escape either, like r.
 func unescaping(r rune) rune {
-	if r < utf8.RuneSelf && !stays(r) {
+	switch {
+	case stays(r):
+		return r
+	case 0 <= r && r < utf8.RuneSelf:
 		return 'x'
 	}
-	return r
+	return filledLike(r)
 }
 
 // hex reads the digits of an escape.

@@ -198,28 +198,33 @@ func (r *redactor) copy(ctx context.Context, src *source.Source) (*source.Source
 		return source.Hold(ctx, src.Name(), b.Bytes())
 	}
 	from, to := io.Pipe()
+	wrote := make(chan error, 1)
 	go func() {
 		w := bufio.NewWriterSize(to, 64<<10)
 		err := r.write(ctx, w, src)
+		wrote <- err
 		to.CloseWithError(cmp.Or(err, w.Flush()))
 	}()
 	out, err := source.Spool(ctx, src.Name(), from, 0)
 	from.CloseWithError(context.Canceled)
+	if failed := <-wrote; err != nil && failed != nil {
+		err = failed // it begins with the name already
+	}
 	return out, err
 }
 
 // write writes the redacted text. Each record is redacted alone, so that a broken one does not
-// affect the next.
+// affect the next. Nobody knows where the payloads of a broken one are, so its times do not stay.
 func (r *redactor) write(ctx context.Context, w *bufio.Writer, src *source.Source) error {
 	at := int64(0)
 	from := bufio.NewReaderSize(nil, 64<<10)
-	to := func(end int64) error {
+	to := func(end int64, start place) error {
 		if at == end {
 			return nil
 		}
 		from.Reset(io.NewSectionReader(src, at, end-at))
 		in := &input{from: from, at: at}
-		r.run(in, &output{to: w}, place{})
+		r.run(in, &output{to: w}, start)
 		if in.err == nil && in.at != end {
 			in.err = src.Err()
 		}
@@ -230,11 +235,11 @@ func (r *redactor) write(ctx context.Context, w *bufio.Writer, src *source.Sourc
 		if err != nil {
 			return err
 		}
-		if err := cmp.Or(ctx.Err(), to(rec.Span.Start), to(rec.Span.End)); err != nil {
+		if err := cmp.Or(ctx.Err(), to(rec.Span.Start, place{}), to(rec.Span.End, place{remote: !rec.Readable()})); err != nil {
 			return err
 		}
 	}
-	return to(src.Size())
+	return to(src.Size(), place{})
 }
 
 // same returns an error unless two reports say the same of two texts.

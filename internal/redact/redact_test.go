@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -311,6 +313,62 @@ func BenchmarkRedact(b *testing.B) {
 		if _, err := redacted(b, text); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestManyTags: tags are found in one pass over a text, so twice as many do not take four times the
+// memory.
+func TestManyTags(t *testing.T) {
+	used := func(n int) uint64 {
+		text := []byte(`[{"role":"user","content":"` + strings.Repeat(`<tool_call>{\"a\":1}</tool_call> x `, n) + `"},{"role":"assistant","content":"a"}]`)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		out, err := redacted(t, text)
+		runtime.ReadMemStats(&after)
+		if err != nil || len(out) != len(text) || bytes.Count(out, []byte("<tool_call>")) != n {
+			t.Fatalf("%d tags, %d of %d bytes, %v", bytes.Count(out, []byte("<tool_call>")), len(out), len(text), err)
+		}
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if one, two := used(1000), used(2000); two > 3*one {
+		t.Errorf("%d bytes for 1,000 tags, %d for 2,000", one, two)
+	}
+}
+
+// shrinking is a file that becomes shorter while it is redacted.
+type shrinking struct {
+	text []byte
+	left int // reads until then
+}
+
+func (s *shrinking) ReadAt(p []byte, off int64) (int, error) {
+	s.left--
+	if off >= int64(len(s.text)) || s.left < 0 && off > 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, s.text[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// TestReadError: an error of reading names the file once.
+func TestReadError(t *testing.T) {
+	text := []byte(strings.Repeat(`{"role":"user","content":"`+strings.Repeat("x", 16000)+`"}`+"\n", 20))
+	failed := 0
+	for left := 0; ; left += 8 {
+		_, err := redact(t.Context(), source.NewSource("in", &shrinking{text, left}, int64(len(text))), engine.Options{}, []byte("k"))
+		if err == nil {
+			break
+		}
+		failed++
+		if strings.Count(err.Error(), "in: ") != 1 {
+			t.Fatalf("%d reads: %v", left, err)
+		}
+	}
+	if failed < 3 {
+		t.Errorf("only %d errors", failed)
 	}
 }
 

@@ -2,7 +2,6 @@ package redact
 
 import (
 	_ "embed" // for words.txt
-	"slices"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
@@ -73,7 +72,8 @@ func newVocabulary(dialects *dialect.Set) *vocabulary {
 }
 
 // hasKey reports whether a key is a word, or a path of words and indices such as
-// "messages.0.role".
+// "messages.0.role". Several indices in a
+// row are not in a path: they may be an address or a date.
 func (v *vocabulary) hasKey(key string) bool {
 	if v.words[key] {
 		return true
@@ -81,9 +81,14 @@ func (v *vocabulary) hasKey(key string) bool {
 	if len(key) > 256 {
 		return false
 	}
-	return !slices.ContainsFunc(strings.FieldsFunc(key, func(r rune) bool { return r == '.' || r == '/' }), func(part string) bool {
-		return !v.words[part] && !isIndex(part)
-	})
+	index := false // the last part is one
+	for part := range strings.FieldsFuncSeq(key, func(r rune) bool { return r == '.' || r == '/' }) {
+		if !v.words[part] && (index || !isIndex(part)) {
+			return false
+		}
+		index = !v.words[part]
+	}
+	return true
 }
 
 // isIndex reports whether s is the index of an element.

@@ -38,12 +38,12 @@ type (
 		Tokens   int64    `json:"tokens"`
 	}
 	jsonKept struct {
-		Pinned   int    `json:"pinned"`
-		Messages int    `json:"messages"`
-		Calls    int    `json:"calls"`
-		Results  int    `json:"results"`
-		Bytes    int64  `json:"bytes"`
-		Tokens   *int64 `json:"tokens"`
+		Pinned   int   `json:"pinned"`
+		Messages int   `json:"messages"`
+		Calls    int   `json:"calls"`
+		Results  int   `json:"results"`
+		Bytes    int64 `json:"bytes"`
+		Tokens   int64 `json:"tokens"`
 	}
 	jsonShortened struct {
 		CallID *string `json:"call_id"`
@@ -59,16 +59,13 @@ type (
 func TrimmedJSON(w io.Writer, t *engine.Trimmed, backup string) error {
 	out := jsonTrimmed{
 		Dropped: t.Messages - t.Pinned - t.Kept, Spared: t.Spared, CacheMarks: t.Marks, Backup: known(backup),
-		Kept: &jsonKept{Pinned: t.Pinned, Messages: t.Kept, Calls: t.Calls, Results: t.Results, Bytes: t.Cut.Size.Bytes},
+		Kept: &jsonKept{Pinned: t.Pinned, Messages: t.Kept, Calls: t.Calls, Results: t.Results, Bytes: t.Cut.Size.Bytes, Tokens: t.Tokens},
 	}
 	if t.Cut.Head < t.Cut.Index {
 		out.Cut = &jsonCut{Head: t.Cut.Head, Index: t.Cut.Index, Reason: t.Cut.Reason}
 		if t.At.Line > 0 {
 			out.Cut.Line = &t.At.Line
 		}
-	}
-	if t.Tokens >= 0 {
-		out.Kept.Tokens = &t.Tokens
 	}
 	for _, s := range t.Shortened {
 		out.Shortened = append(out.Shortened, jsonShortened{known(s.CallID), s.From, s.To, s.Span.Start, s.Span.End})

@@ -57,9 +57,11 @@ func (b *Builder) Again() {
 	clear(c.Results)
 	clear(c.Copies)
 	clear(c.Aliases)
+	clear(c.Mentions)
 	*c = Conversation{
 		Unread: c.Unread[:0], Strays: c.Strays[:0], Lists: c.Lists[:0], Messages: c.Messages[:0], Blocks: c.Blocks[:0],
 		Calls: c.Calls[:0], Results: c.Results[:0], Copies: c.Copies[:0], Aliases: c.Aliases[:0],
+		Mentions: c.Mentions[:0],
 	}
 	*b = Builder{
 		Conv: c, End: b.End, OnKeyFault: b.OnKeyFault, OfTools: b.OfTools, MarksCache: b.MarksCache, Shared: b.Shared,

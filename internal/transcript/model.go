@@ -155,6 +155,7 @@ type Conversation struct {
 	Results  []Result
 	Copies   []Copy
 	Aliases  []Alias
+	Mentions []Mention
 }
 
 // A Mark is the lengths of the lists of a conversation at one time.
@@ -552,6 +553,12 @@ type Copy struct {
 type Alias struct {
 	Call, Result int32 // its owner; the other is -1
 	ID           Token
+}
+
+// A Mention is a message that names a call without being its result.
+type Mention struct {
+	Message int32
+	Call    Token
 }
 
 // Counts reports whether the result is of a kind that clients send.

@@ -27,7 +27,13 @@ func (r *Request) margin() float64 {
 }
 
 // Tokens returns the number of tokens that a size has at most.
-func (r *Request) Tokens(s Size) int64 { return int64(math.Ceil(s.Tokens * r.margin())) }
+func (r *Request) Tokens(s Size) int64 {
+	n := math.Ceil(s.Tokens * r.margin())
+	if n >= math.MaxInt64 { // a counter may say anything
+		return math.MaxInt64
+	}
+	return int64(n)
+}
 
 // Counts reports whether tokens need to be counted.
 func (r *Request) Counts() bool { return r.Count == nil || r.MaxTokens > 0 }
@@ -103,9 +109,19 @@ func (h *History) choose(r *Request) (Cut, error) {
 		}
 		return h.whole(Cut{Head: head, Index: n, Reason: "no call is open after the first " + Plural(head, "message")}), nil
 	}
+	size, before := h.Sum(), -1
+	if head == n { // all of a short history is its head
+		switch {
+		case r.fits(size):
+		case n == 0:
+			return Cut{}, &NoCutError{Reason: "the history has no messages to drop"}
+		default:
+			return Cut{}, &NoCutError{Reason: "the messages to keep at the start are larger than the limit"}
+		}
+		return Cut{Head: n, Index: n, Reason: "nothing needs to be dropped", Size: size}, nil
+	}
 	var best *Cut
 	found := false // any boundary, within the limits or not
-	size, before := h.Sum(), -1
 	for k := range n {
 		if k > 0 && (k <= head || h.pinned[k-1]) && h.conv.Messages[k-1].Role != transcript.RoleSystem {
 			before = k - 1

@@ -59,8 +59,8 @@ func (h *History) Len() int { return len(h.conv.Messages) }
 // A tie is two messages of which none may be kept without the other.
 type tie struct{ a, b int32 }
 
-// ties returns what ties messages together: exchanges, turns, and reasoning with the item that
-// it led to.
+// ties returns what ties messages together: exchanges, turns, calls with what else names them, and
+// reasoning with the item that it led to.
 func (h *History) ties() []tie {
 	c := h.conv
 	var out []tie
@@ -77,6 +77,17 @@ func (h *History) ties() []tie {
 	for i := range h.pairing.Calls {
 		if x := &h.pairing.Calls[i]; x.Result >= 0 {
 			add(c.Calls[i].Message, c.Results[x.Result].Message)
+		}
+	}
+	if len(c.Mentions) > 0 {
+		message := map[string]int32{}
+		for i := range c.Calls {
+			message[pairing.Key(c.Calls[i].ID)] = c.Calls[i].Message
+		}
+		for i := range c.Mentions {
+			if call, known := message[pairing.Key(c.Mentions[i].Call)]; known {
+				add(call, c.Mentions[i].Message)
+			}
 		}
 	}
 	// It is unknown which of these belong together, so they stay together.
@@ -166,11 +177,12 @@ func (h *History) classify(ties []tie) {
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		open += crossing[i]
+		closed = closed || opaque[int32(i)] // it belongs to the message before this one
 		if h.human(i) {
 			shut(i)
 			start, closed = i, false
 		}
-		closed = closed || opaque[int32(i)] || m.Has(transcript.MessageStray) || h.has(i, func(b *transcript.Block) bool { return b.Has(transcript.BlockSigned) })
+		closed = closed || m.Has(transcript.MessageStray) || h.has(i, func(b *transcript.Block) bool { return b.Has(transcript.BlockSigned) })
 		if open == 0 {
 			h.kinds[i] = h.kindOf(i)
 		}

@@ -2,6 +2,7 @@ package trim
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -144,6 +145,9 @@ func (h *History) Raised(r *Request) *Way {
 	}
 	if r.MaxTokens > 0 {
 		raised.MaxTokens = max(r.MaxTokens, r.Tokens(size))
+		if raised.MaxTokens == math.MaxInt64 {
+			return nil // a counter has said too much
+		}
 	}
 	return h.Way(r, &raised)
 }

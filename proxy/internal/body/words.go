@@ -3,6 +3,7 @@ package body
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 
 	"github.com/toolguard/toolguard"
 )
@@ -70,7 +71,7 @@ func escaped(word string) []byte {
 
 // words returns the keys, texts and numbers in a part of a JSON text, without those of the envelope
 // of a result. They are as they are in the text: escapes stay.
-func words(part []byte) func(func(string) bool) {
+func words(part []byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		key := ""
 		for i := 0; i < len(part); {
