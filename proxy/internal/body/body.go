@@ -134,8 +134,13 @@ func (c *Checker) check(ctx context.Context, b []byte, encoding string, options 
 	}
 	r.Text = text
 	out, fixed, err := toolguard.FixBytes(ctx, text, options...)
-	if err == nil && c.keep && losesWords(text, fixed) {
-		out, fixed, err = toolguard.FixBytes(ctx, text, append(slices.Clip(options), leave)...)
+	if err == nil && c.keep && madeText(fixed) {
+		var left []byte
+		var without *toolguard.Fixed
+		left, without, err = toolguard.FixBytes(ctx, text, append(slices.Clip(options), leave)...)
+		if err == nil && losesWords(text, fixed, without.Edits) {
+			out, fixed = left, without
+		}
 	}
 	if err != nil {
 		r.Reason = reason(ctx, text, err)

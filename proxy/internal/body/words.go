@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
+	"slices"
 
 	"github.com/toolguard/toolguard"
 )
@@ -32,15 +33,18 @@ var labels = map[string]bool{
 	"toolUseId": true, "name": true,
 }
 
-// losesWords reports whether a repair turned a result into text and lost something that the result
-// said.
-func losesWords(text []byte, fixed *toolguard.Fixed) bool {
-	made := false
-	for _, r := range fixed.Repairs {
-		made = made || r.Rule == orphans && r.Class == toolguard.Unsafe
-	}
-	if !made {
-		return false
+// madeText reports whether a repair turned a result into text.
+func madeText(fixed *toolguard.Fixed) bool {
+	return slices.ContainsFunc(fixed.Repairs, func(r toolguard.Repair) bool { return r.Rule == orphans && r.Class == toolguard.Unsafe })
+}
+
+// losesWords reports whether a repair that turned a result into text lost something that the result
+// said. others are the edits of the repair that leaves such results as they are: they lose
+// nothing, although an id that was renamed or an exact copy that was dropped is gone.
+func losesWords(text []byte, fixed *toolguard.Fixed, others []toolguard.Edit) bool {
+	spans := make(map[[2]int64]bool, len(others))
+	for _, e := range others {
+		spans[[2]int64{e.Start, e.End}] = true
 	}
 	var inserted []byte
 	for _, e := range fixed.Edits {
@@ -48,6 +52,9 @@ func losesWords(text []byte, fixed *toolguard.Fixed) bool {
 	}
 	left := mostSearched
 	for _, e := range fixed.Edits {
+		if spans[[2]int64{e.Start, e.End}] {
+			continue
+		}
 		for word := range words(text[e.Start:e.End]) {
 			if left -= len(inserted); left < 0 {
 				return true // nobody knows
