@@ -57,7 +57,7 @@ func target(api string) string {
 
 // itself returns the error with which a client refuses a history before it sends it, or "".
 func itself(call string, h provider.History) string {
-	if call == "chat" && h.Name == "the role of another provider" {
+	if call == "chat" && strings.HasPrefix(h.Name, "the role of another provider") {
 		return "Role must be user or model, but got assistant."
 	}
 	return ""

@@ -41,8 +41,8 @@ func TestUnreadBody(t *testing.T) {
 			t.Error(err)
 		}
 		for _, part := range []string{"a ", "b ", string(raw)} {
-			io.WriteString(w, part)               //nolint:errcheck // the test sees what arrives
-			http.NewResponseController(w).Flush() //nolint:errcheck // as above
+			io.WriteString(w, part) //nolint:errcheck // the test sees what arrives
+			http.NewResponseController(w).Flush()
 		}
 	}))
 	t.Cleanup(up.Close)
