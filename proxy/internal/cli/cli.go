@@ -38,9 +38,14 @@ const (
 // drain is how long the proxy waits for streams when it ends.
 const drain = 30 * time.Second
 
-// orphans is the rule whose findings are repaired by default although that is an unsafe repair: the
-// result stays in the request as text, and the client keeps its own copy.
-const orphans = "orphan-tool-result"
+// kept lists the rules whose findings are repaired by default although that is an unsafe repair,
+// with the strategy: no word is lost, the provider would refuse the request otherwise, and the
+// client keeps its own copy.
+var kept = []struct{ rule, strategy string }{
+	{"orphan-tool-result", "text"},
+	{"misplaced-tool-result", "move"}, // across a turn that was written without the result
+	{"result-kind-mismatch", "retag"},
+}
 
 // Run executes a command line until ctx ends, and returns the exit code. version is that of the
 // program.
@@ -368,8 +373,10 @@ func (f *flags) repairs() ([]toolguard.Option, error) {
 		list = append(list, toolguard.Allow(toolguard.Safe))
 	default:
 		list = append(list, toolguard.Allow(toolguard.Additive))
-		if cmp.Or(chosen[orphans], "text") == "text" {
-			list = append(list, toolguard.Strategy(orphans, "text"), toolguard.AllowFor(orphans))
+		for _, k := range kept {
+			if cmp.Or(chosen[k.rule], k.strategy) == k.strategy {
+				list = append(list, toolguard.Strategy(k.rule, k.strategy), toolguard.AllowFor(k.rule))
+			}
 		}
 	}
 	for _, names := range []struct {

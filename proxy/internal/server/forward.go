@@ -111,6 +111,9 @@ func rewrite(p *httputil.ProxyRequest) {
 	p.Out.URL = &url.URL{Scheme: x.upstream.URL.Scheme, Host: x.upstream.URL.Host, Path: plain, RawPath: escaped, RawQuery: p.In.URL.RawQuery, ForceQuery: p.In.URL.ForceQuery}
 	p.Out.Host = x.upstream.URL.Host
 	p.Out.Trailer = p.In.Trailer // a copy would stay without values, which come after the body
+	if p.Out.ContentLength > 0 {
+		p.Out.Body = bounded(p.Out.Body, p.Out.ContentLength)
+	}
 	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
 		if values, ok := p.In.Header[name]; ok {
 			p.Out.Header[name] = values
@@ -137,6 +140,17 @@ func escapedPath(u *url.URL) string {
 		}
 	}
 	return b.String()
+}
+
+// bounded returns a body that ends after n bytes without another read. The transport reads behind the
+// end of a body to see that there is no more. By then, the server may have closed the body of a
+// request that was not read, because the response has begun, and the transport would take
+// the error for that of the request and cut off the response.
+func bounded(b io.ReadCloser, n int64) io.ReadCloser {
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(b, n), b}
 }
 
 // failures says in words why there is no response.
@@ -167,7 +181,8 @@ func failure(err error) string {
 		return "refused"
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return "timeout"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, resetWindows), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, resetWindows), errors.Is(err, syscall.EPIPE),
+		errors.Is(err, net.ErrClosed): // the transport closes a connection if its other end does, even while it writes
 		return "closed"
 	}
 	return "other"
