@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -82,14 +81,13 @@ func errorsOf(report *toolguard.Report) []toolguard.Finding {
 type Checker struct {
 	unpacked int64         // how large a body may become
 	timeout  time.Duration // for waiting and working together
-	keep     bool          // no word may be lost
 	turns    chan struct{} // one for each body that is being checked
 }
 
 // New returns a Checker of bodies with at most unpacked bytes of text, each of which takes at most
-// timeout. If keep is set, no repair loses a word.
-func New(unpacked int64, timeout time.Duration, keep bool) *Checker {
-	return &Checker{unpacked: unpacked, timeout: timeout, keep: keep, turns: make(chan struct{}, 2*runtime.GOMAXPROCS(0))}
+// timeout.
+func New(unpacked int64, timeout time.Duration) *Checker {
+	return &Checker{unpacked: unpacked, timeout: timeout, turns: make(chan struct{}, 2*runtime.GOMAXPROCS(0))}
 }
 
 // Check repairs a body with this Content-Encoding as far as options allow.
@@ -134,9 +132,6 @@ func (c *Checker) check(ctx context.Context, b []byte, encoding string, options 
 	}
 	r.Text = text
 	out, fixed, err := toolguard.FixBytes(ctx, text, options...)
-	if err == nil && c.keep && losesWords(text, fixed) {
-		out, fixed, err = toolguard.FixBytes(ctx, text, append(slices.Clip(options), leave)...)
-	}
 	if err != nil {
 		r.Reason = reason(ctx, text, err)
 		return r
