@@ -9,12 +9,15 @@ import (
 	"io"
 	stdlog "log"
 	"log/slog"
+	"math"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"regexp"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,6 +26,7 @@ import (
 
 	"github.com/toolguard/toolguard"
 	"github.com/toolguard/toolguard/internal/suggest"
+	"github.com/toolguard/toolguard/proxy/internal/endpoint"
 	"github.com/toolguard/toolguard/proxy/internal/metrics"
 	"github.com/toolguard/toolguard/proxy/internal/record"
 	"github.com/toolguard/toolguard/proxy/internal/server"
@@ -108,6 +112,9 @@ Exit codes: 0 if the proxy was ended by a signal, 2 if it could not start.`,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
+				if _, err := upstream.Parse(args[0]); err == nil {
+					return fmt.Errorf("unexpected argument %q; did you mean --upstream %[1]s?", args[0])
+				}
 				return fmt.Errorf("unexpected argument %q; toolguard proxy --help shows the usage", args[0])
 			}
 			return nil
@@ -179,6 +186,12 @@ func flagError(cmd *cobra.Command, err error) error {
 	var required *pflag.ValueRequiredError
 	var invalid *pflag.InvalidValueError
 	switch {
+	case errors.As(err, &unknown) && habits[unknown.GetSpecifiedName()] != "":
+		dashes := "--"
+		if unknown.GetSpecifiedShortnames() != "" {
+			dashes = "-"
+		}
+		return fmt.Errorf("unknown flag %s%s; %s", dashes, unknown.GetSpecifiedName(), habits[unknown.GetSpecifiedName()])
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
 		return fmt.Errorf("unknown flag -%s; toolguard proxy --help lists the flags", unknown.GetSpecifiedName())
 	case errors.As(err, &unknown):
@@ -219,6 +232,9 @@ func (f *flags) parseUpstreams() ([]*upstream.Upstream, error) {
 		if !u.Encrypted() && !f.allowHTTP {
 			return nil, fmt.Errorf("--upstream: %s: others can read what is sent over HTTP: use https://, or --allow-http", u.URL.Host)
 		}
+		if e := endpoint.Find(http.MethodPost, u.URL.EscapedPath()); e != nil {
+			return nil, fmt.Errorf("--upstream: %s: expected the base URL of an API, without the path of one of its endpoints (%s)", u.URL.Host, e.Name)
+		}
 		all = append(all, u)
 	}
 	if _, err := upstream.NewSet(all); err != nil {
@@ -233,11 +249,23 @@ func (f *flags) local(flag, address string) error {
 	_, notAddr := netip.ParseAddr(host)
 	switch {
 	case err != nil, host != "" && notAddr != nil && !hostNames.MatchString(strings.ToLower(host)), !ports.MatchString(port):
-		return fmt.Errorf("--%s: expected an address with a port, such as 127.0.0.1:8787, got %q", flag, address)
+		example := "127.0.0.1:8787"
+		if n, err := strconv.ParseUint(address, 10, 16); err == nil && n > 0 {
+			example = "127.0.0.1:" + address
+		}
+		return fmt.Errorf("--%s: expected an address with a port, such as %s, got %q", flag, example, address)
+	case tooHigh(port):
+		return fmt.Errorf("--%s: expected a port of at most 65535, got %q", flag, port)
 	case !upstream.Loopback(host) && !f.allowRemote:
 		return fmt.Errorf("--%s: other machines can reach %q: use 127.0.0.1, or --allow-remote", flag, address)
 	}
 	return nil
+}
+
+// tooHigh reports whether a port is a number that no port can have.
+func tooHigh(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 64)
+	return err == nil && n > math.MaxUint16 || errors.Is(err, strconv.ErrRange)
 }
 
 // choice returns whether a flag whose value is pass or reject says reject.
@@ -276,6 +304,9 @@ func (f *flags) config(log *slog.Logger) (server.Config, error) {
 	for _, host := range f.hosts {
 		name := strings.TrimSuffix(strings.ToLower(host), ".")
 		if addr, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")); err == nil {
+			if addr.IsUnspecified() {
+				return c, fmt.Errorf("--host: expected the name by which clients call the proxy, got %q; --listen sets the address", host)
+			}
 			name = addr.String()
 		} else if !hostNames.MatchString(name) {
 			return c, fmt.Errorf("--host: expected the name or the address of a host without a port, got %q", host)
@@ -293,6 +324,9 @@ func (f *flags) config(log *slog.Logger) (server.Config, error) {
 	}
 	if c.Repairs, err = f.repairs(); err != nil {
 		return c, err
+	}
+	if strings.Contains(f.target, "://") {
+		return c, errors.New("--target: expected the name of a profile, got a URL; did you mean --upstream?")
 	}
 	if f.target != "" {
 		if _, err := toolguard.ProfileFor(f.target, "anthropic"); err != nil {
@@ -417,7 +451,11 @@ func (f *flags) run(ctx context.Context, stderr io.Writer) error {
 		return fmt.Errorf("--listen: %w", bare(err))
 	}
 	defer listener.Close()
-	args := []any{"address", listener.Addr().String()}
+	var routes []string
+	for _, u := range c.Upstreams {
+		routes = append(routes, u.Prefix+"/ -> "+u.URL.String())
+	}
+	args := []any{"address", listener.Addr().String(), "upstreams", routes}
 	var side net.Listener
 	if f.metrics != "" {
 		if side, err = lc.Listen(ctx, "tcp", f.metrics); err != nil {
@@ -425,6 +463,9 @@ func (f *flags) run(ctx context.Context, stderr io.Writer) error {
 		}
 		defer side.Close()
 		args = append(args, "metrics", side.Addr().String())
+	}
+	if f.dryRun {
+		args = append(args, "dry_run", true)
 	}
 	log.Info("listening", args...)
 	return s.Serve(ctx, listener, side)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -57,6 +58,34 @@ func TestMistakes(t *testing.T) {
 		{"-z", `unknown flag -z; toolguard proxy --help lists the flags`},
 		{"--listen", `--listen needs a value: --listen address`},
 		{"--listen 8787", `--listen: expected an address with a port, such as 127.0.0.1:8787, got "8787"`},
+		{"--listen 8080", `--listen: expected an address with a port, such as 127.0.0.1:8080, got "8080"`},
+		{"--metrics 9090", `--metrics: expected an address with a port, such as 127.0.0.1:9090, got "9090"`},
+		{"--listen localhost", `--listen: expected an address with a port, such as 127.0.0.1:8787, got "localhost"`},
+		{"--listen 127.0.0.1:65536", `--listen: expected a port of at most 65535, got "65536"`},
+		{"--print-env --listen 127.0.0.1:99999999999999999999", `--listen: expected a port of at most 65535, got "99999999999999999999"`},
+		{"--port 8080", "unknown flag --port; " + habitListen},
+		{"-p 8080", "unknown flag -p; " + habitListen},
+		{"-p8080", "unknown flag -p; " + habitListen},
+		{"--api-key k", "unknown flag --api-key; " + habitKey},
+		{"-v", "unknown flag -v; " + habitLog},
+		{"--config x", "unknown flag --config; " + habitConfig},
+		{"--cert x", "unknown flag --cert; " + habitTLS},
+		{"--base-url https://gw.example", "unknown flag --base-url; " + habitUpstream},
+		{"openai", `unexpected argument "openai"; did you mean --upstream openai?`},
+		{"https://gw.example/v1", `unexpected argument "https://gw.example/v1"; did you mean --upstream https://gw.example/v1?`},
+		{"--target https://gw.example", `--target: expected the name of a profile, got a URL; did you mean --upstream?`},
+		{"--host 0.0.0.0", `--host: expected the name by which clients call the proxy, got "0.0.0.0"; --listen sets the address`},
+		{"--host ::", `--host: expected the name by which clients call the proxy, got "::"; --listen sets the address`},
+		{"--upstream claude", `--upstream: "claude": expected a URL or a preset; did you mean anthropic?`},
+		{"--upstream api.openai.com", `--upstream: "api.openai.com": expected a URL or a preset; did you mean https://api.openai.com?`},
+		{"--upstream gw.example:8443/v1", `--upstream: "gw.example:8443/v1": expected a URL or a preset; did you mean https://gw.example:8443/v1?`},
+		{"--upstream /a=localhost:4000", `--upstream: "/a=localhost:4000": expected a URL or a preset; did you mean http://localhost:4000?`},
+		{"--upstream 127.0.0.1:4000", `--upstream: "127.0.0.1:4000": expected a URL or a preset; did you mean http://127.0.0.1:4000?`},
+		{"--upstream a=anthropic", `--upstream: "a=anthropic": expected a URL or a preset; did you mean /a=anthropic?`},
+		{"--upstream openai,anthropic", `--upstream: behind the comma: expected target=, followed by a profile; for a second upstream, repeat --upstream`},
+		{"--upstream https://gw.example,taget=openai", `--upstream: behind the comma: expected target=, followed by a profile; for a second upstream, repeat --upstream`},
+		{"--upstream https://api.openai.com/v1/chat/completions", `--upstream: api.openai.com: expected the base URL of an API, without the path of one of its endpoints (chat)`},
+		{"--upstream https://gw.example/v1/messages/", `--upstream: gw.example: expected the base URL of an API, without the path of one of its endpoints (messages)`},
 		{"--listen 0.0.0.0:8787", `--listen: other machines can reach "0.0.0.0:8787": use 127.0.0.1, or --allow-remote`},
 		{"--listen :8787", `--listen: other machines can reach ":8787": use 127.0.0.1, or --allow-remote`},
 		{"--listen gw.example:8787", `--listen: other machines can reach "gw.example:8787": use 127.0.0.1, or --allow-remote`},
@@ -203,12 +232,13 @@ func TestRun(t *testing.T) {
 	defer read.Close()
 	code := make(chan int)
 	go func() {
-		code <- Run(ctx, []string{"--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0"}, "1", &out, write)
+		code <- Run(ctx, []string{"--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--upstream", "openai", "--upstream", "/a=anthropic", "--dry-run"}, "1", &out, write)
 		write.Close()
 	}()
 	b := make([]byte, 1000)
 	n, err := read.Read(b)
-	if err != nil || !bytes.Contains(b[:n], []byte(`"level":"INFO","msg":"listening","address":"127.0.0.1:`)) || !bytes.Contains(b[:n], []byte(`,"metrics":"127.0.0.1:`)) {
+	if err != nil || !bytes.Contains(b[:n], []byte(`"level":"INFO","msg":"listening","address":"127.0.0.1:`)) ||
+		!bytes.Contains(b[:n], []byte(`"upstreams":["/a/ -> https://api.anthropic.com","/ -> https://api.openai.com"],"metrics":`)) || !bytes.HasSuffix(b[:n], []byte(`,"dry_run":true}`+"\n")) || !bytes.Contains(b[:n], []byte(`,"metrics":"127.0.0.1:`)) {
 		t.Errorf("%q, %v", b[:n], err)
 	}
 	cancel()
@@ -260,8 +290,11 @@ func TestForeignLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, address, _ := strings.Cut(strings.TrimRight(line, "\"}\n"), `"address":"`)
-	res, err := http.Get("http://" + address + "/v1/models")
+	var started struct{ Address string }
+	if err := json.Unmarshal([]byte(line), &started); err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.Get("http://" + started.Address + "/v1/models")
 	if err != nil {
 		t.Fatal(err)
 	}

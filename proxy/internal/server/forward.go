@@ -29,6 +29,7 @@ type exchange struct {
 	shape    refusal.Shape
 	header   string      // the value of X-Toolguard in the response, "" for none
 	answer   http.Header // of the response to the client
+	kept     *keptBody   // nil if the body is not in memory
 }
 
 // exchangeKey is the key of the exchange in the context of a request.
@@ -60,7 +61,7 @@ func newTransport() *http.Transport {
 }
 
 // newForward returns the handler that sends requests with an exchange to its upstream.
-func newForward(transport http.RoundTripper, failed func(*exchange, string)) *httputil.ReverseProxy {
+func newForward(transport http.RoundTripper, answered func(*exchange, *http.Response), failed func(*exchange, string)) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite:       rewrite,
 		Transport:     transport,
@@ -70,9 +71,13 @@ func newForward(transport http.RoundTripper, failed func(*exchange, string)) *ht
 		ErrorLog: log.New(io.Discard, "", 0),
 		ModifyResponse: func(r *http.Response) error {
 			x := exchangeOf(r.Request.Context())
+			if x.kept != nil {
+				x.kept.release()
+			}
 			if r.StatusCode < 100 {
 				return errStatus // it cannot be written
 			}
+			answered(x, r)
 			if x.header != "" {
 				r.Header.Add(header, x.header)
 			}
@@ -111,7 +116,12 @@ func rewrite(p *httputil.ProxyRequest) {
 	p.Out.URL = &url.URL{Scheme: x.upstream.URL.Scheme, Host: x.upstream.URL.Host, Path: plain, RawPath: escaped, RawQuery: p.In.URL.RawQuery, ForceQuery: p.In.URL.ForceQuery}
 	p.Out.Host = x.upstream.URL.Host
 	p.Out.Trailer = p.In.Trailer // a copy would stay without values, which come after the body
-	if p.Out.ContentLength > 0 {
+	switch {
+	case x.kept != nil:
+		// ReverseProxy would keep the transport from closing the body, which drops it.
+		p.Out.Body, _ = x.kept.open() // no response has released it
+		_ = p.In.Body.Close()
+	case p.Out.ContentLength > 0:
 		p.Out.Body = bounded(p.Out.Body, p.Out.ContentLength)
 	}
 	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {

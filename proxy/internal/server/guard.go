@@ -21,8 +21,10 @@ type guard struct {
 func (g guard) refuses(r *http.Request) string {
 	foreign := func(origin string) bool { return origin != "" && !g.trusts(origin) }
 	switch origins := r.Header.Values("Origin"); {
+	case r.URL.Host != "" && !g.knows(hostname(r.Host)):
+		return "the request is for another host: set the base URL of the client, not its proxy"
 	case !g.knows(hostname(r.Host)):
-		return "the Host of the request is neither this machine nor a --host"
+		return "the Host of the request is neither this machine nor a --host; if clients call the proxy by this name, start it with --host and the name"
 	case r.Method == http.MethodOptions && len(origins) > 0 && r.Header.Get("Access-Control-Request-Method") != "":
 		return "web pages may not send requests through this proxy"
 	case slices.ContainsFunc(origins, foreign):

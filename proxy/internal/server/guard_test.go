@@ -26,7 +26,7 @@ func TestGuard(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, func(c *Config) { c.Hosts = []string{"guard.example", "fd00::1"} })
 	const (
-		host   = "the Host of the request is neither this machine nor a --host"
+		host   = "the Host of the request is neither this machine nor a --host; if clients call the proxy by this name, start it with --host and the name"
 		origin = "the Origin of the request is neither this machine nor a --host"
 		pages  = "web pages may not send requests through this proxy"
 	)
@@ -129,7 +129,7 @@ func TestPrefixes(t *testing.T) {
 	for _, path := range []string{"/", "/ab/chat/completions", "/b/chat/completions", "/A/x"} {
 		res, text := w.post(path, "{}")
 		w.none()
-		if want := `{"error":{"message":"toolguard proxy: no --upstream has this path","type":"invalid_request_error","param":null,"code":"upstream"}}`; res.StatusCode != http.StatusNotFound || text != want {
+		if want := `{"error":{"message":"toolguard proxy: no --upstream has this path; expected one that begins with /a/","type":"invalid_request_error","param":null,"code":"upstream"}}`; res.StatusCode != http.StatusNotFound || text != want {
 			t.Errorf("%s: %s %s", path, res.Status, text)
 		}
 	}

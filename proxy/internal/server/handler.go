@@ -67,7 +67,7 @@ func newHandler(c Config, transport http.RoundTripper) (*handler, error) {
 	h := &handler{
 		Config: c, guard: guard{c.Hosts}, checker: body.New(c.MaxUnpacked, c.Timeout), options: map[route][]toolguard.Option{},
 	}
-	h.forward = newForward(transport, h.failed)
+	h.forward = newForward(transport, h.answered, h.failed)
 	for _, u := range c.Upstreams {
 		for _, e := range endpoint.All() {
 			o, err := h.optionsFor(u, e)
@@ -113,16 +113,17 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			x.endpoint, x.shape = e.Name, e.Errors
 		}
 	}
+	if r.Method == http.MethodConnect {
+		h.refuse(w, x, refusal.Refusal{Status: http.StatusMethodNotAllowed, Code: "method", Message: "toolguard proxy: CONNECT is not supported: set the base URL of the client, not its proxy"})
+		return
+	}
 	if why := h.guard.refuses(r); why != "" {
 		h.refuse(w, x, refusal.Refusal{Status: http.StatusForbidden, Code: "forbidden", Message: "toolguard proxy: " + why})
 		return
 	}
 	switch {
-	case r.Method == http.MethodConnect:
-		h.refuse(w, x, refusal.Refusal{Status: http.StatusMethodNotAllowed, Code: "method", Message: "toolguard proxy: CONNECT is not supported: set the base URL of the client, not its proxy"})
-		return
 	case u == nil:
-		h.refuse(w, x, refusal.Refusal{Status: http.StatusNotFound, Code: "upstream", Message: "toolguard proxy: no --upstream has this path"})
+		h.refuse(w, x, refusal.Refusal{Status: http.StatusNotFound, Code: "upstream", Message: "toolguard proxy: no --upstream has this path; expected one that begins with " + h.prefixes()})
 		return
 	}
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
@@ -166,6 +167,25 @@ func (h *handler) send(w http.ResponseWriter, r *http.Request, x *exchange) {
 		panic(p)
 	}()
 	h.forward.ServeHTTP(w, r)
+}
+
+// prefixes lists the paths of the upstreams, in words.
+func (h *handler) prefixes() string {
+	all := make([]string, len(h.Upstreams))
+	for i, u := range h.Upstreams {
+		all[i] = u.Prefix + "/"
+	}
+	slices.Sort(all)
+	return strings.Join(all, " or ")
+}
+
+// answered notes a response that refuses a request. A request whose path is wrong has no endpoint, and
+// would leave no trace.
+func (h *handler) answered(x *exchange, r *http.Response) {
+	wrongPath := r.Request.Method == http.MethodPost && (r.StatusCode == http.StatusNotFound || r.StatusCode == http.StatusMethodNotAllowed)
+	if r.StatusCode >= http.StatusBadRequest && (x.endpoint != "" || wrongPath) {
+		h.Log.Warn("response", "upstream", x.upstream.URL.Host, "endpoint", orOther(x.endpoint), "status", r.StatusCode)
+	}
 }
 
 // failed notes that there is no whole response to a request.
@@ -302,8 +322,13 @@ func (h *handler) outcome(r *body.Result) string {
 // withBody returns a request with a body in memory, which can be sent again.
 func withBody(r *http.Request, b []byte) *http.Request {
 	r = r.Clone(r.Context())
-	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
-	r.Body, _ = r.GetBody()
+	if x := exchangeOf(r.Context()); x != nil && len(b) > smallBody {
+		x.kept = &keptBody{b: b}
+		r.GetBody = x.kept.open
+	} else {
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
+	}
+	r.Body, _ = r.GetBody() // it is there
 	r.ContentLength, r.TransferEncoding = int64(len(b)), nil
 	r.Header.Set("Content-Length", strconv.Itoa(len(b)))
 	r.Header.Del("Expect") // the body is here already

@@ -53,7 +53,7 @@ func TestUnreadBody(t *testing.T) {
 	x := &exchange{upstream: &upstream.Upstream{URL: to}, rest: "/v1/completions"}
 	transport := newTransport()
 	t.Cleanup(transport.CloseIdleConnections)
-	forward := newForward(transport, func(_ *exchange, reason string) { t.Errorf("failed: %s", reason) })
+	forward := newForward(transport, func(*exchange, *http.Response) {}, func(_ *exchange, reason string) { t.Errorf("failed: %s", reason) })
 	r := httptest.NewRequest(http.MethodPost, "/v1/completions", &closing{Reader: strings.NewReader(sent)})
 	r.ContentLength = int64(len(sent))
 	w := httptest.NewRecorder()

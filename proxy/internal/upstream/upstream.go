@@ -46,7 +46,13 @@ func Parse(value string) (*Upstream, error) {
 		u.Preset = &presets[i]
 		u.Profile, rest = u.Preset.Profile, u.Preset.URL
 	}
+	if before, _, ok := strings.Cut(rest, ","); ok && (slices.Contains(Names(), before) || strings.Contains(before, "://")) {
+		return nil, errors.New("behind the comma: expected target=, followed by a profile; for a second upstream, repeat --upstream")
+	}
 	if !strings.Contains(rest, "://") {
+		if instead := meant(rest); instead != "" {
+			return nil, fmt.Errorf("%q: expected a URL or a preset; did you mean %s?", value, instead)
+		}
 		return nil, fmt.Errorf("%q: %w", value, suggest.Unknown("preset", rest, Names(), "expected a URL, or one of "+strings.Join(Names(), ", ")))
 	}
 	var err error
@@ -60,6 +66,33 @@ func Parse(value string) (*Upstream, error) {
 		u.Profile = profile
 	}
 	return u, nil
+}
+
+// otherNames are names of presets that users know.
+var otherNames = map[string]string{
+	"claude": "anthropic", "chatgpt": "openai", "google": "gemini", "moonshot": "kimi", "zai": "glm", "grok": "xai", "dashscope": "qwen",
+	"llamacpp": "llama-cpp", "llama.cpp": "llama-cpp",
+}
+
+// hosts matches the name or the IPv4 address of a host, perhaps with a port and a path.
+var hosts = regexp.MustCompile(`^([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*)(:\d+)?(/[A-Za-z0-9/._~-]*)?$`)
+
+// meant returns what to write instead of a text that is neither a preset nor a URL, or "".
+func meant(text string) string {
+	if name := otherNames[strings.ToLower(text)]; name != "" {
+		return name
+	}
+	if _, where, ok := strings.Cut(text, "="); ok && (slices.Contains(Names(), where) || strings.Contains(where, "://") && !strings.Contains(where, "@")) {
+		return "/" + text
+	}
+	m := hosts.FindStringSubmatch(text)
+	switch {
+	case m == nil, !strings.Contains(m[1], ".") && m[2] == "" && m[1] != "localhost":
+		return ""
+	case Loopback(m[1]):
+		return "http://" + text
+	}
+	return "https://" + text
 }
 
 // parseURL reads the URL of an API. Errors do not quote it: it can hold a password.
