@@ -84,7 +84,7 @@ func (p program) find(executable func() (string, error), lookPath func(string) (
 	}
 	path, err := lookPath(p.file())
 	if err != nil {
-		return "", fmt.Errorf("%s: toolguard-%s is not installed: it is in the archives and packages of toolguard %s, beside toolguard",
+		return "", fmt.Errorf("%s: toolguard-%s is not installed: it is in the archives and packages of toolguard %s, beside toolguard; in a checkout, make build builds both",
 			p.name, p.name, programVersion())
 	}
 	return path, nil

@@ -121,8 +121,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, x, refusal.Refusal{Status: http.StatusForbidden, Code: "forbidden", Message: "toolguard proxy: " + why})
 		return
 	}
-	switch {
-	case u == nil:
+	if u == nil {
 		h.refuse(w, x, refusal.Refusal{Status: http.StatusNotFound, Code: "upstream", Message: "toolguard proxy: no --upstream has this path; expected one that begins with " + h.prefixes()})
 		return
 	}

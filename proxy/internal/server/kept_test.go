@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -137,7 +138,7 @@ func TestRefusedAnswers(t *testing.T) {
 		{"GET", "/v1/models", 404, ""},
 	} {
 		before := w.log.String()
-		w.send(tt.method, tt.path, strings.NewReader(histories[0].whole), "X-Status", fmt.Sprint(tt.status))
+		w.send(tt.method, tt.path, strings.NewReader(histories[0].whole), "X-Status", strconv.Itoa(tt.status))
 		got := strings.TrimPrefix(w.log.String(), before)
 		_, got, _ = strings.Cut(got, `"level":"WARN","msg":"response",`)
 		want := ""
