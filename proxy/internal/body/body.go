@@ -61,6 +61,28 @@ func (r *Result) Left() []toolguard.Finding {
 	return errorsOf(r.Fixed.After)
 }
 
+// Refused returns the error for which a body is refused, where it is in the text that came: other
+// repairs can have moved and renamed it in the text that would have gone out. There is an error left.
+func (r *Result) Refused() toolguard.Finding {
+	left, came := r.Left(), errorsOf(r.Fixed.Before)
+	for _, same := range []func(a, b *toolguard.Finding) bool{
+		func(a, b *toolguard.Finding) bool { return a.CallID == b.CallID && a.Message == b.Message },
+		func(_, b *toolguard.Finding) bool { return b.Repair == nil },
+		func(_, _ *toolguard.Finding) bool { return true },
+	} {
+		for i := range left {
+			for j := range came {
+				if left[i].Rule == came[j].Rule && same(&left[i], &came[j]) {
+					return came[j]
+				}
+			}
+		}
+	}
+	f := left[0]
+	f.Pointer = "" // of a text that nobody has sent
+	return f
+}
+
 // Broken reports whether the body had errors, whatever became of them.
 func (r *Result) Broken() bool {
 	return r.Fixed != nil && r.Fixed.Before.Worst() == toolguard.Error

@@ -178,6 +178,12 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s: %d (-want +got):\n%s", tt.result, r.Outcome, diff)
 		}
 	}
+	// A late response is not moved if what is beside it would go.
+	late := `{"contents":[{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}},{"functionCall":{"id":"b","name":"f","args":{}}},{"functionCall":{"id":"c","name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"id":"x","name":"f","response":{"output":"x"}}},{"functionResponse":{"id":"y","name":"f","response":{"output":"y"}}},{"functionResponse":{"id":"z","name":"f","response":{"output":"z"}}}]},{"role":"model","parts":[{"functionCall":{"id":"x","name":"f","args":{}}},{"functionCall":{"id":"y","name":"f","args":{}}},{"functionCall":{"id":"z","name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"id":"b","name":"f","response":{"output":"b"}}},{"functionResponse":{"id":"c","name":"f","response":{"output":"c"}}}],"note":"words"}]}`
+	r := New(1<<20, time.Minute).Check(t.Context(), []byte(late), "", append(options("gemini"), toolguard.AllowFor("misplaced-tool-result"))...)
+	if !bytes.Contains(r.Body, []byte(`"note":"words"`)) {
+		t.Errorf("a late response: %d %s", r.Outcome, r.Body)
+	}
 	object := `{"contents":[{"role":"user","parts":[{"text":"q"},{"functionResponse":{"name":"f","response":{"a \"key\"":["b\n",{"c":1.5}]}}}]}]}`
 	if r := New(1<<20, time.Minute).Check(t.Context(), []byte(object), "", options("gemini")...); r.Outcome != Repaired || len(r.Left()) > 0 {
 		t.Errorf("an object: %d %s", r.Outcome, r.Body)

@@ -276,7 +276,7 @@ func (h *handler) check(w http.ResponseWriter, r *http.Request, x *exchange, e *
 	h.note(x, e, &result, outcome, took, len(raw), left)
 	switch {
 	case outcome == "rejected":
-		f := left[0]
+		f := result.Refused()
 		w.Header().Set(header, "rejected")
 		refusal.Refusal{
 			Status: http.StatusBadRequest, Code: f.Rule, Param: f.Pointer,

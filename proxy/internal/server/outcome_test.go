@@ -286,6 +286,11 @@ func TestRejected(t *testing.T) {
 		"/v1beta/models/gemini-2.5-pro:generateContent": `{"error":{"code":400,"message":"toolguard proxy: /contents/1/role: the Google Gemini API does not accept the role \"robot\" [invalid-role]","status":"INVALID_ARGUMENT"}}`,
 		"/model/anthropic.claude-3/converse":            `{"message":"toolguard proxy: /messages/1/role: the Amazon Bedrock Converse API (Claude models) does not accept the role \"robot\" [invalid-role]"}`,
 	}
+	// A result is inserted before the error, and its id would be changed, but this is not what came.
+	twice["/moved/chat/completions"] = `{"model":"mistral-large-latest","messages":[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"call 0","type":"function","function":{"name":"ls","arguments":"{}"}}]},` +
+		`{"role":"assistant","content":null,"tool_calls":[{"id":"call 1","type":"function","function":{"name":"ls","arguments":"{}"}}]},{"role":"tool","tool_call_id":"call 1","content":"a"},{"role":"tool","tool_call_id":"call 1","content":"b"}]}`
+	want["/moved/chat/completions"] = `{"error":{"message":"toolguard proxy: /messages/4/tool_call_id: result for \"call 1\" is a second result for its call [duplicate-tool-result]",` +
+		`"type":"invalid_request_error","param":"/messages/4/tool_call_id","code":"duplicate-tool-result"}}`
 	for path, body := range twice {
 		res, text := w.post(path, body)
 		w.none()
