@@ -48,8 +48,9 @@ func TestFindProgram(t *testing.T) {
 		t.Errorf("beside: %s, %v", got, err)
 	}
 	t.Setenv("PATH", dir)
-	if got, err := p.find(func() (string, error) { return "", errors.New("unknown") }, exec.LookPath); err == nil {
-		t.Errorf("nowhere: %s", got)
+	if got, err := p.find(func() (string, error) { return "", errors.New("unknown") }, exec.LookPath); err == nil ||
+		err.Error() != "proxy: toolguard-proxy is not installed: it is in the archives and packages of toolguard "+programVersion()+", beside toolguard; in a checkout, make build builds both" {
+		t.Errorf("nowhere: %s, %v", got, err)
 	}
 }
 
