@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -409,6 +410,9 @@ func TestClients(t *testing.T) {
 		"%d need --unsafe; %d are refused by the client itself", sound, healed, left, alone)
 }
 
+// dates matches the time of an answer, which can differ between two of them.
+var dates = regexp.MustCompile(`"date":"[^"]*",?`)
+
 // same fails the test if a request or its answer is another one through the proxy.
 func same(t *testing.T, direct, through outcome, before, after request) {
 	t.Helper()
@@ -429,7 +433,8 @@ func same(t *testing.T, direct, through outcome, before, after request) {
 	if diff := cmp.Diff(direct.Headers, through.Headers); diff != "" {
 		t.Errorf("the headers of the answer have changed (-direct +through)\n%s", diff)
 	}
-	if !bytes.Equal(direct.Value, through.Value) {
+	// The value of Google's SDK has the headers of the answer in it.
+	if !bytes.Equal(dates.ReplaceAll(direct.Value, nil), dates.ReplaceAll(through.Value, nil)) {
 		t.Errorf("the client made of the answer\n%s\nand now makes\n%s", direct.Value, through.Value)
 	}
 }
