@@ -2,12 +2,16 @@ package server
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/toolguard/toolguard/proxy/internal/endpoint"
 )
 
 // TestBodies: in each dialect and encoding, a whole body goes out as the bytes that came, and a broken
@@ -87,6 +91,16 @@ func TestPaths(t *testing.T) {
 		w.post(path, h.broken)
 		if got := w.last(); got.Body != h.repaired || got.URI != path {
 			t.Errorf("%s: %+v", path, got)
+		}
+	}
+	for _, e := range endpoint.All() {
+		found := slices.ContainsFunc(slices.Collect(maps.Keys(paths)), func(path string) bool {
+			plain, _, _ := strings.Cut(path, "?")
+			is := endpoint.Find(http.MethodPost, plain)
+			return is != nil && is.Name == e.Name
+		})
+		if !found {
+			t.Errorf("%s: no path is tested", e.Name)
 		}
 	}
 	broken := histories[0].broken
