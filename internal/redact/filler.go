@@ -33,8 +33,9 @@ const (
 	window        = 6   // the shortest piece that must not survive
 	attempts      = 64  // to find filler without a coincidence
 	mostAttempts  = 1 << 10
-	fewAttempts   = 8  // if most of them fail
-	spared        = 32 // how many attempts a text may take on average
+	fewAttempts   = 8       // if most of them fail
+	mostOthers    = 1 << 18 // owners that are neither ids nor names
+	spared        = 32      // how many attempts a text may take on average
 )
 
 // Runes that are no characters: a byte b that is not UTF-8 is notUTF8-b, and half of a
@@ -52,20 +53,22 @@ type filler struct {
 	random *rand.ChaCha8
 	// Texts with little filler to choose from could get the same. owners are the hashes of these
 	// texts by those of their filler, and tries is how many attempts one took if it took more
-	// than the first.
+	// than the first. Of numbers and words of content, only some are there.
 	owners map[uint64]uint64
 	tries  map[uint64]uint16
 	seed   maphash.Seed
 	// spare is how many attempts may fail until fewer are made. Each text adds some, so that
 	// the time is linear even if there is no filler left.
-	spare  int
-	adding sum // of one text at a time
+	spare      int
+	mostOthers int
+	others     int // how many owners are neither ids nor names
+	adding     sum // of one text at a time
 }
 
 func newFiller(key []byte, words *vocabulary) *filler {
 	return &filler{
 		key: key, words: words, mac: hmac.New(sha256.New, key), random: rand.NewChaCha8([32]byte{}),
-		owners: map[uint64]uint64{}, tries: map[uint64]uint16{}, seed: maphash.MakeSeed(), spare: 1 << 18,
+		owners: map[uint64]uint64{}, tries: map[uint64]uint16{}, seed: maphash.MakeSeed(), spare: 1 << 18, mostOthers: mostOthers,
 	}
 }
 
@@ -146,13 +149,11 @@ func (f *filler) fill(as shape, in []rune) []rune {
 		}
 		return out
 	}
-	if few {
-		if try, known := f.tries[id]; known {
-			return attempt(int(try))
-		}
-	}
 	most := mostAttempts // to find filler that no other text has
-	if f.spare < 0 {
+	name := as == shapeName || as == shapeHex
+	// From here on, others depend on the same owners, so equal ones stay equal.
+	full := !name && f.others >= f.mostOthers
+	if f.spare < 0 || full {
 		most = fewAttempts
 	}
 	for try := range mostAttempts {
@@ -168,13 +169,25 @@ func (f *filler) fill(as shape, in []rune) []rune {
 		if taken && owner == id {
 			break
 		}
+		bad := try < attempts && f.coincides(in, out, want)
+		if try == 0 && (taken || bad) {
+			if try, known := f.tries[id]; known {
+				return attempt(int(try))
+			}
+		}
 		// There are few short texts of a form. Different filler for different texts matters most.
-		if taken && try+1 < most || try < attempts && f.coincides(in, out, want) {
+		if taken && try+1 < most || bad {
 			continue
+		}
+		if full {
+			break
 		}
 		f.spare += spared - try
 		if !taken {
 			f.owners[filled] = id
+		}
+		if !name {
+			f.others++
 		}
 		if try > 0 {
 			f.tries[id] = uint16(try)
@@ -189,11 +202,12 @@ func (f *filler) coincides(in, out []rune, prefix string) bool {
 	return len(out) <= longestKept && f.words.words[string(out)] || survives(in[len(prefix):], out[len(prefix):]) || idPrefix(out) != prefix
 }
 
-// of returns the hash of filler among that of its kind. Nobody compares a number with a string.
+// of returns the hash of filler among that of its kind. Nobody compares a number or what is said
+// with an id.
 func (f *filler) of(as shape, out []rune) uint64 {
 	var buf [4 * enoughBits]byte
 	text := buf[:0]
-	if as == shapeNumber || as == shapeWord {
+	if as != shapeName && as != shapeHex {
 		text = append(text, byte(as))
 	}
 	for _, r := range out {
