@@ -57,26 +57,44 @@ func nested(n, depth int) string {
 
 // loads are the kinds of transcripts in which one part is large.
 var loads = []load{
-	{"a text", func(n int) string { return answered("{}", strings.Repeat("a line with \"quotes\", é 中\n", n/28), "") }},
+	{"a text", func(n int) string {
+		return answered("{}", strings.Repeat("a line with \"quotes\", é 中\n", n/28), "")
+	}},
 	{"one word", func(n int) string { return answered("{}", strings.Repeat("x", n), "") }},
 	{"white space", func(n int) string { return answered("{}", strings.Repeat(" ", n)+"x", "") }},
-	{"what a user says", func(n int) string { return `[{"role":"user","content":"msg ` + strings.Repeat("word ", n/5) + `"},{"role":"assistant","content":"a"}]` }},
+	{"what a user says", func(n int) string {
+		return `[{"role":"user","content":"msg ` + strings.Repeat("word ", n/5) + `"},{"role":"assistant","content":"a"}]`
+	}},
 	{"JSON in a string", func(n int) string { return answered("{}", nested(n, 1), "") }},
 	{"JSON in two strings", func(n int) string { return answered("{}", nested(n, 2), "") }},
 	{"JSON in three strings", func(n int) string { return answered("{}", nested(n, 3), "") }},
 	{"fields", func(n int) string { return answered("{}", "r", `,"acme":{`+listed(n, `"key%[1]d":"value %[1]d"`)+"}") }},
-	{"messages", func(n int) string { return `[` + listed(n, `{"role":"user","content":"q %[1]d"},{"role":"assistant","content":"a"}`) + "]" }},
+	{"messages", func(n int) string {
+		return `[` + listed(n, `{"role":"user","content":"q %[1]d"},{"role":"assistant","content":"a"}`) + "]"
+	}},
 	{"arguments", func(n int) string { return answered(`{`+listed(n, `"k%[1]d":[%[1]d,"x"]`)+"}", "r", "") }},
-	{"tags", func(n int) string { return `[{"role":"user","content":"` + strings.Repeat(`<tool_call>{\"a\":1}</tool_call> x `, n/36) + `"},{"role":"assistant","content":"a"}]` }},
-	{"tags in JSON", func(n int) string { return `[{"role":"user","content":"` + strings.Repeat(`[\"<tool_call>\",`, n/16) + `"},{"role":"assistant","content":"a"}]` }},
+	{"tags", func(n int) string {
+		return `[{"role":"user","content":"` + strings.Repeat(`<tool_call>{\"a\":1}</tool_call> x `, n/36) + `"},{"role":"assistant","content":"a"}]`
+	}},
+	{"tags in JSON", func(n int) string {
+		return `[{"role":"user","content":"` + strings.Repeat(`[\"<tool_call>\",`, n/16) + `"},{"role":"assistant","content":"a"}]`
+	}},
 	{"numbers", func(n int) string { return answered("{}", "r", `,"index":[`+listed(n, "%d")+"]") }},
-	{"times", func(n int) string { return answered("{}", "r", `,"created":[`+listed(n, `"2026-01-02T03:04:05.%06dZ"`)+"]") }},
-	{"escapes", func(n int) string { return answered(`{"a":"`+strings.Repeat(`\u4e2d\ud83d\ude00\n\`, n/22)+`"}`, "r", "") }},
+	{"times", func(n int) string {
+		return answered("{}", "r", `,"created":[`+listed(n, `"2026-01-02T03:04:05.%06dZ"`)+"]")
+	}},
+	{"escapes", func(n int) string {
+		return answered(`{"a":"`+strings.Repeat(`\u4e2d\ud83d\ude00\n\`, n/22)+`"}`, "r", "")
+	}},
 	{"short words of a large alphabet", func(n int) string { return answered("{}", "["+listed(n, `"(%c)"`)+"]", "") }},
 	{"one number", func(n int) string { return answered("{}", "r", `,"acme":`+strings.Repeat("7", n)) }},
 	{"one key", func(n int) string { return answered("{}", "r", `,"`+strings.Repeat("k", n)+`":1`) }},
-	{"torn records", func(n int) string { return "{\"role\":\"user\",\"content\":\"q\"}\n{\"role\":\"assistant\",\"content\":\"a\"}\n{\"role\":" + strings.Repeat("zork!", n/5) + "\n" }},
-	{"deep", func(n int) string { return "{\"role\":\"user\",\"content\":\"q\"}\n{\"role\":\"assistant\",\"content\":\"a\"}\n{\"role\":" + strings.Repeat("[", n) + "\n" }},
+	{"torn records", func(n int) string {
+		return "{\"role\":\"user\",\"content\":\"q\"}\n{\"role\":\"assistant\",\"content\":\"a\"}\n{\"role\":" + strings.Repeat("zork!", n/5) + "\n"
+	}},
+	{"deep", func(n int) string {
+		return "{\"role\":\"user\",\"content\":\"q\"}\n{\"role\":\"assistant\",\"content\":\"a\"}\n{\"role\":" + strings.Repeat("[", n) + "\n"
+	}},
 	{"log", func(n int) string {
 		var b strings.Builder
 		for i := 0; b.Len() < n; i++ {
