@@ -1,6 +1,6 @@
-# The program, its licences and nothing else: it is linked statically and opens no
-# connections, so that it needs no CA certificates. The binary of each
-# platform is in a directory such as linux/amd64; make image builds one.
+# The programs, their licences and nothing else: they are linked statically. Only
+# toolguard-proxy opens connections and needs the CA certificates. The binaries of each
+# platform are in a directory such as linux/amd64; make image builds one.
 FROM scratch
 ARG TARGETPLATFORM
 LABEL org.opencontainers.image.title="toolguard" \
@@ -8,7 +8,8 @@ LABEL org.opencontainers.image.title="toolguard" \
       org.opencontainers.image.source="https://github.com/toolguard/toolguard" \
       org.opencontainers.image.licenses="MIT"
 COPY LICENSE THIRD_PARTY_NOTICES /licenses/
-COPY $TARGETPLATFORM/toolguard /toolguard
+COPY ca-certificates.crt /etc/ssl/certs/
+COPY $TARGETPLATFORM/toolguard $TARGETPLATFORM/toolguard-proxy /
 WORKDIR /work
 USER 65532:65532
 ENTRYPOINT ["/toolguard"]

@@ -19,18 +19,25 @@ RACE ?= . ./cmd/toolguard ./internal/write
 # Tests of what one goroutine writes, after all work is done.
 RACE_SKIP ?= Width|Wards|NotObeyed|IsObeyed|ObeysNothing|ReportSchema|NoExcerpt|TestAction|TestReadme|TestExplain|TestLinesInPipe
 
-.PHONY: all build test race lint lint-actions fmt fuzz fuzz-seeds cover bench bench-compare golden docs new-rule notices image snapshot release clean help
+.PHONY: all build test race lint lint-actions fmt fuzz fuzz-seeds cover bench bench-compare bench-proxy proxy golden docs new-rule notices image snapshot release clean help
 
 all: build test lint ## build, test and lint
 
-build: ## build bin/toolguard, and check that the package compiles for WebAssembly
+build: ## build bin/toolguard and bin/toolguard-proxy, and check that the package compiles for WebAssembly
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./cmd/toolguard
+	CGO_ENABLED=0 $(GO) -C proxy build -trimpath -ldflags '-X main.version=$(VERSION)' -o ../bin/ ./cmd/toolguard-proxy
 	GOOS=js GOARCH=wasm $(GO) vet .
 	GOOS=wasip1 GOARCH=wasm $(GO) vet .
 
 test: ## run all tests
 	$(GO) test ./...
 	$(GO) test -tags purego ./internal/source
+
+proxy: ## check all of toolguard-proxy: lint, tests, race detector, and real clients if they are installed
+	proxy/test.sh
+
+bench-proxy: ## measure the time to the first event through the proxy; ARGS=-h shows the flags
+	@$(GO) -C proxy run ./bench $(ARGS)
 
 race: ## run the tests of what does several things at a time with the race detector
 	$(GO) test -race -timeout 20m -skip '$(RACE_SKIP)' $(RACE)
@@ -80,6 +87,7 @@ docs: ## write the pages and the schema in docs that are made from the program
 	$(GO) test ./cmd/toolguard -run 'TestMan|TestPages|TestReadme' -update
 	$(GO) run ./scripts/picture >docs/toolguard.svg.new && mv docs/toolguard.svg.new docs/toolguard.svg
 	$(GO) test ./internal/config -run TestSchema -update
+	$(GO) -C proxy test ./internal/cli -update
 
 # $(VAR) is missingToolResult for the rule missing-tool-result.
 define RULE
@@ -106,14 +114,21 @@ new-rule: ## start a rule: make new-rule NAME=missing-tool-result
 
 notices: build ## write THIRD_PARTY_NOTICES and compare it with bin/toolguard
 	$(GO) run ./scripts/notices THIRD_PARTY_NOTICES
-	$(GO) run ./scripts/notices -check bin/toolguard$$($(GO) env GOEXE) THIRD_PARTY_NOTICES
+	for name in toolguard toolguard-proxy; do $(GO) run ./scripts/notices -check bin/$$name$$($(GO) env GOEXE) THIRD_PARTY_NOTICES; done
 
 image: IMAGE = bin/image/linux/$(shell $(GO) env GOARCH)
-image: notices ## build the Docker image toolguard for the processor of this machine
+image: notices ca-certificates.crt ## build the Docker image toolguard for the processor of this machine
 	rm -rf bin/image
 	CGO_ENABLED=0 GOOS=linux $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(IMAGE)/ ./cmd/toolguard
-	cp Dockerfile LICENSE THIRD_PARTY_NOTICES bin/image
+	CGO_ENABLED=0 GOOS=linux $(GO) -C proxy build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o ../$(IMAGE)/ ./cmd/toolguard-proxy
+	cp Dockerfile LICENSE THIRD_PARTY_NOTICES ca-certificates.crt bin/image
 	docker build -t toolguard bin/image
+
+# The image has those of the machine that builds it.
+ca-certificates.crt:
+	@for f in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/cert.pem; do \
+		if [ -f "$$f" ]; then exec cp "$$f" $@; fi; \
+	done; echo 'no CA certificates on this machine' >&2; exit 1
 
 # GoReleaser has a module of its own: it is large, and only releases need it.
 # What this machine has no tools for is left out.
@@ -130,7 +145,7 @@ release: ## build the release of the tag that is checked out, and upload it as a
 	$(RELEASER) release --clean
 
 clean: ## remove what the other targets made
-	rm -rf bin dist completions cover.out THIRD_PARTY_NOTICES
+	rm -rf bin dist completions cover.out THIRD_PARTY_NOTICES ca-certificates.crt
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -136,6 +136,7 @@ type Related struct {
 type Repair struct {
 	Title string
 	Class Class
+	Rule  string // the rule whose finding it resolves, the first one if there are several
 	// ByStrategy is true if Fix makes the repair only when Strategy chooses it
 	// or Only names its rule.
 	ByStrategy bool
@@ -283,6 +284,15 @@ func Target(profileName string) Option {
 	})
 }
 
+// Address says where the input is sent as a request: a URL, or the name of a host. The host, or
+// else the model in the path of the URL or in the input, selects the profile unless Target does.
+func Address(address string) Option {
+	return optionFunc(func(o *options) error {
+		o.Address = address
+		return nil
+	})
+}
+
 // Dialect reads the input as this dialect instead of detecting it. See Dialects
 // for the names.
 func Dialect(dialectName string) Option {
@@ -388,6 +398,23 @@ func Allow(most Class) Option {
 			return fmt.Errorf("unknown class %q; expected Safe, Additive or Unsafe", most)
 		}
 		o.SafeOnly, o.Unsafe = most == Safe, most == Unsafe
+		return nil
+	})
+}
+
+// AllowFor makes Fix repair the findings of these rules whatever the class of the repair is,
+// and whatever Allow says. It does not change the repairs of other rules.
+func AllowFor(ruleNames ...string) Option {
+	return optionFunc(func(o *options) error {
+		for _, name := range ruleNames {
+			if rules.ByName(name) == nil {
+				return unknown("rule", name, Rules())
+			}
+			if o.AnyClass == nil {
+				o.AnyClass = map[string]bool{}
+			}
+			o.AnyClass[name] = true
+		}
 		return nil
 	})
 }
@@ -556,7 +583,7 @@ func fix(ctx context.Context, src *source.Source, o *options) (*Fixed, *source.S
 		return nil, nil, err
 	}
 	for i := range f.Repairs {
-		fixed.Repairs = append(fixed.Repairs, Repair{Title: f.Repairs[i].Title, Class: Class(f.Repairs[i].Class.String())})
+		fixed.Repairs = append(fixed.Repairs, Repair{Title: f.Repairs[i].Title, Class: Class(f.Repairs[i].Class.String()), Rule: f.Repairs[i].Rule})
 	}
 	if f.Changed() {
 		src, fixed.Edits = f.Pieces.Source(), edits(f.Edits())
@@ -664,6 +691,22 @@ func Rules() []string { return rules.Names() }
 // Profiles lists the names of the providers that Target accepts.
 func Profiles() []string { return profile.Names() }
 
+// ProfileFor returns the name of the profile that the provider of a profile has for requests in a
+// dialect, or "" if none is known: the one of openai for openai-responses is openai-responses.
+func ProfileFor(profileName, dialectName string) (string, error) {
+	p, d := profile.ByName(profileName), dialect.ByName(dialectName)
+	switch {
+	case p == nil:
+		return "", unknown("profile", profileName, Profiles())
+	case d == nil:
+		return "", unknown("dialect", dialectName, Dialects())
+	}
+	if p = p.For(profile.ByName(d.Provider)); p == nil {
+		return "", nil
+	}
+	return p.Name, nil
+}
+
 // Dialects lists the names of the dialects that Dialect accepts.
 func Dialects() []string { return dialect.Builtin().Names() }
 
@@ -713,7 +756,7 @@ func report(src *source.Source, r *engine.Report) (*Report, error) {
 		}
 		if f.Fix != nil {
 			if shared[f.Fix.ID] == nil {
-				shared[f.Fix.ID] = &Repair{f.Fix.Title, Class(f.Fix.Class.String()), f.Fix.ByStrategy}
+				shared[f.Fix.ID] = &Repair{f.Fix.Title, Class(f.Fix.Class.String()), f.Rule.Name, f.Fix.ByStrategy}
 			}
 			x.Repair = shared[f.Fix.ID]
 		}

@@ -11,10 +11,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -40,6 +42,11 @@ const (
 
 // errFindings ends a run with findings. It is not printed.
 var errFindings = errors.New("findings")
+
+// A programError ends a run with the exit code of a program that has printed its errors.
+type programError int
+
+func (e programError) Error() string { return "exit code " + strconv.Itoa(int(e)) }
 
 // errReported ends a run whose errors were already printed.
 var errReported = errors.New("reported")
@@ -110,7 +117,7 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer, env func(string) string) 
 	a.written = &standardOutput{Writer: stdout}
 	a.stdout, a.stderrReport = overBar{a.written, a, a.terminal}, overBar{stderr, a, a.stderrTerminal}
 	a.screen, a.stderr = report.NewScreen(a.stdout), report.NewScreen(a.stderrReport)
-	a.beforeFiles, a.listen, a.replace = func() {}, func() {}, write.Replace
+	a.beforeFiles, a.listen, a.replace, a.lookPath = func() {}, func() {}, write.Replace, exec.LookPath
 	return a
 }
 
@@ -126,6 +133,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 		}
 	}
 	var invalid *config.Error
+	var program programError
 	switch {
 	case err == nil, isBrokenPipe(err):
 		return exitOK
@@ -133,6 +141,8 @@ func (a *app) run(ctx context.Context, args []string) int {
 		return interrupted(ctx)
 	case errors.Is(err, errFindings):
 		return exitFindings
+	case errors.As(err, &program):
+		return int(program)
 	case errors.As(err, &invalid):
 		a.complainOf(invalid)
 	case !errors.Is(err, errReported):
@@ -160,7 +170,8 @@ type app struct {
 	bar            *progress // nil if none is shown
 	beforeFiles    func()    // called before a file is opened
 	replace        func(context.Context, write.File, write.Options) (*write.Done, error)
-	listen         func() // called by commands that read or write files: signals then end their context
+	lookPath       func(string) (string, error) // finds a program on the PATH
+	listen         func()                       // called by commands that read or write files: signals then end their context
 }
 
 // standardOutput replaces the path of the device in errors by "standard output". It keeps the

@@ -27,8 +27,14 @@ func TestMain(m *testing.M) {
 
 // run executes a command line in a new app.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
-	return newApp(stdin, stdout, stderr, env).run(ctx, args)
+	a := newApp(stdin, stdout, stderr, env)
+	a.lookPath = notInstalled
+	return a.run(ctx, args)
 }
+
+// notInstalled finds no program. What is installed on this machine would replace the process of a
+// test.
+func notInstalled(string) (string, error) { return "", exec.ErrNotFound }
 
 // TestOnlyTheNamedCommand checks that a command line that begins with the name of a
 // command creates only that command.

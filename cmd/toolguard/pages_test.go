@@ -261,6 +261,8 @@ var held = []struct{ page, kind, test string }{
 	{"formats.md", "json", "TestFormatsPage"},
 	{"api.md", "go", "TestAPIPage"}, // in the package at the root
 	{"api.md", "text", "TestAPIPage"},
+	{"proxy.md", "json", "TestPage"}, // in the module of the proxy
+	{"proxy.md", "shell-session", "TestPage"},
 }
 
 // TestPageBlocks: each code block of each page is run, or a file that is used, or is
@@ -275,8 +277,12 @@ func TestPageBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	inProxy, err := filepath.Glob(filepath.Join("..", "..", "proxy", "internal", "*", "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var tests []string
-	for _, name := range append(files, atRoot...) {
+	for _, name := range slices.Concat(files, atRoot, inProxy) {
 		raw, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

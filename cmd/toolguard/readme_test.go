@@ -311,18 +311,20 @@ func TestReadmeCommands(t *testing.T) {
 		for name, text := range map[string]string{
 			"session.jsonl": cut, "request.json": history, "fixtures/a.json": history,
 			"train.jsonl": "{\"messages\":" + strings.ReplaceAll(history, "\n", "") + "}\n",
+			// The tests of the proxy run docs/proxy.md.
+			"bin/toolguard-proxy": "#!/bin/sh\necho toolguard-proxy " + programVersion() + "\n",
 		} {
 			name = filepath.Join(dir, filepath.FromSlash(name))
 			if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			if err := os.WriteFile(name, []byte(text), 0o777); err != nil {
 				t.Fatal(err)
 			}
 		}
 		cmd := exec.Command("sh", "-c", line)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "CI=", "HOME="+dir, "XDG_STATE_HOME=")
+		cmd.Env = append(os.Environ(), "CI=", "HOME="+dir, "XDG_STATE_HOME=", "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
 		out, _ := cmd.CombinedOutput()
 		if code := cmd.ProcessState.ExitCode(); code != exitOK && code != exitFindings || bytes.Contains(out, []byte("toolguard: ")) {
 			t.Errorf("%s: exit code %d\n%s", line, code, out)

@@ -74,7 +74,7 @@ func (c namedCommand) command(a *app) *cobra.Command {
 
 // commands lists the commands of toolguard.
 func commands() []namedCommand {
-	return []namedCommand{
+	list := []namedCommand{
 		{"check", newCheckCmd, true},
 		{"fix", newFixCmd, true},
 		{"filter", newFilterCmd, true},
@@ -91,6 +91,10 @@ func commands() []namedCommand {
 		{"completion", newCompletionCmd, false},
 		{"version", newVersionCmd, false},
 	}
+	for _, p := range programs() {
+		list = append(list, namedCommand{p.name, p.command, false})
+	}
+	return list
 }
 
 // commandNames lists the names of the commands.

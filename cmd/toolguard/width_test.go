@@ -42,6 +42,7 @@ func runWithin(t *testing.T, columns int, args ...string) string {
 	var out bytes.Buffer
 	a := newApp(strings.NewReader(""), &out, &out, env)
 	a.terminal, a.stderrTerminal = true, true
+	a.lookPath = notInstalled
 	a.run(t.Context(), args)
 	return out.String()
 }

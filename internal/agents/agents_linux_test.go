@@ -78,6 +78,8 @@ type desk struct {
 	// pinned is set for the versions that setup.sh installs. Older ones may try to connect to
 	// others, which the proxy refuses, and may leave out calls without a real result.
 	pinned bool
+	// packs says that the agent packs its requests, if it can.
+	packs bool
 }
 
 func newDesk(t *testing.T, a agent, dir, toolguard string) *desk {

@@ -12,6 +12,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/toolguard/toolguard/internal/provider"
 )
 
 // A server is a model that follows a script, behind all APIs of wires. It listens on the
@@ -22,6 +26,9 @@ type server struct {
 	mu       sync.Mutex
 	script   []reply
 	requests []request
+	all      []passed // all requests to a model, also those that are not of the script
+	strict   bool     // requests are refused as the API would
+	refused  []string // why
 	strays   []string // hosts that an agent tried to reach
 	faults   []string // what the server could not answer
 }
@@ -31,6 +38,9 @@ type request struct {
 	wire *wire
 	body []byte
 }
+
+// A passed is the body of a request as it was sent, and unpacked.
+type passed struct{ raw, body []byte }
 
 // serve starts a server. It gives the first reply of the script whose first command is not in
 // the request, or the last one, so that an agent may repeat a request.
@@ -50,7 +60,7 @@ func serve(t *testing.T, script ...reply) *server {
 func (s *server) play(script ...reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.script, s.requests = script, nil
+	s.script, s.requests, s.refused, s.all = script, nil, nil, nil
 }
 
 // seen returns the requests of this script so far.
@@ -58,6 +68,20 @@ func (s *server) seen() []request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
+}
+
+// why returns why the model refused requests of this script.
+func (s *server) why() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.refused)
+}
+
+// arrived returns all requests to a model since the script began.
+func (s *server) arrived() []passed {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.all)
 }
 
 // wrong returns the hosts that agents tried to reach, and what the server could not answer.
@@ -81,9 +105,15 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "there is only a model here", http.StatusForbidden)
 		return
 	}
-	body, err := io.ReadAll(r.Body)
+	sent, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the agent was killed
+	}
+	body, err := unpack(sent, r.Header.Get("Content-Encoding"))
+	if err != nil {
+		s.mu.Lock()
+		s.faults = append(s.faults, fmt.Sprintf("%s: %v", r.URL.Path, err))
+		s.mu.Unlock()
 	}
 	w.Header().Set("Content-Type", "application/json")
 	i := slices.IndexFunc(wires(), func(a *wire) bool { return strings.Contains(r.URL.Path, a.path) })
@@ -95,6 +125,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodPost || i < 0:
 		fmt.Fprint(w, `{}`)
 	default:
+		s.mu.Lock()
+		s.all = append(s.all, passed{sent, body})
+		s.mu.Unlock()
 		if err := s.answer(w, wires()[i], body); err != nil {
 			s.mu.Lock()
 			s.faults = append(s.faults, fmt.Sprintf("%s: %v", r.URL.Path, err))
@@ -102,6 +135,22 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, `{"error":{"message":"the model cannot read this"}}`, http.StatusBadRequest)
 		}
 	}
+}
+
+// unpack returns a body without its encoding.
+func unpack(body []byte, encoding string) ([]byte, error) {
+	switch encoding {
+	case "":
+		return body, nil
+	case "zstd":
+		r, err := zstd.NewReader(bytes.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		defer r.Close()
+		return io.ReadAll(r)
+	}
+	return nil, fmt.Errorf("expected a body that is plain or packed with zstd, but the encoding is %q", encoding)
 }
 
 // tunnel connects an agent to the server itself: some agents use their proxy for all hosts.
@@ -131,6 +180,9 @@ func (s *server) answer(w http.ResponseWriter, api *wire, body []byte) error {
 	if err != nil {
 		return fmt.Errorf("expected a request in %s: %w", api.name, err)
 	}
+	if s.refuses(w, api, body, len(tools) > 0) {
+		return nil
+	}
 	next, tool := reply{text: "ok"}, shell{}
 	// Agents also ask for titles and summaries, without tools.
 	if len(tools) > 0 {
@@ -158,6 +210,31 @@ func (s *server) answer(w http.ResponseWriter, api *wire, body []byte) error {
 		fmt.Fprintf(w, "data: %s\n\n", data)
 	}
 	return nil
+}
+
+// refuses refuses a request if the server is strict and the API would.
+func (s *server) refuses(w http.ResponseWriter, api *wire, body []byte, recorded bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.strict {
+		return false
+	}
+	rules, err := provider.Find(api.name)
+	if err != nil {
+		s.faults = append(s.faults, err.Error())
+		return false
+	}
+	why := rules.Faults(body)
+	if len(why) == 0 {
+		return false
+	}
+	if recorded {
+		s.requests = append(s.requests, request{api, body})
+	}
+	s.refused = append(s.refused, why[0].Message)
+	w.WriteHeader(http.StatusBadRequest)
+	w.Write(rules.Refusal(why[0])) //nolint:errcheck // the agent may be gone
+	return true
 }
 
 // choose returns the reply of a script to a request.

@@ -37,6 +37,8 @@ type Options struct {
 	Request bool
 	// Target is the provider whose rules hold; nil means the dialect's own.
 	Target *profile.Profile
+	// Address is where a request is sent, "" if only the request itself may say so.
+	Address string
 	// Send says that the history is about to be sent.
 	Send bool
 	// Over says that no program is going to write to the history any more. A call at its end
@@ -400,7 +402,11 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	c.merges(conv)
 	d := c.opts.Dialects.ByName(conv.Dialect)
 	native := profile.ByName(cmp.Or(conv.Provider, d.Provider))
-	native, named := native.Asked(profile.Request{Model: conv.Model, Hosts: conv.Hosts})
+	asked := profile.Request{Model: conv.Model, Hosts: conv.Hosts}
+	if c.opts.Address != "" {
+		asked.Hosts = append([]string{c.opts.Address}, conv.Hosts...)
+	}
+	native, named := native.Asked(asked)
 	prof := cmp.Or(c.opts.Target, native)
 	if prof.Contiguous && conv.Window == transcript.WindowNext {
 		conv.Window = transcript.WindowTool

@@ -129,6 +129,30 @@ func (v *Vendor) api(p *Profile) (api *Profile, named bool) {
 	return p, false
 }
 
+// For returns the profile of the same provider's API in the shape of another profile, or nil if
+// none is known.
+func (p *Profile) For(shape *Profile) *Profile {
+	if p.Wire == shape.Wire {
+		return p
+	}
+	for _, apis := range append([][]*Profile{copies()}, vendorAPIs()...) {
+		i := slices.IndexFunc(apis, func(x *Profile) bool { return x.Wire == shape.Wire })
+		if i >= 0 && slices.Contains(apis, p) {
+			return apis[i]
+		}
+	}
+	return nil
+}
+
+// vendorAPIs lists the profiles of each vendor.
+func vendorAPIs() [][]*Profile {
+	var out [][]*Profile
+	for _, v := range Vendors() {
+		out = append(out, v.APIs)
+	}
+	return out
+}
+
 // Like returns the first profile of the vendor that has a name or a model of this name, or
 // nil.
 func Like(name string) *Profile {

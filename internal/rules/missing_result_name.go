@@ -54,7 +54,8 @@ func (c *Context) nameFix(i int) *operation.Operation {
 	if l.Call < 0 || !c.Calls[l.Call].Name.IsString() || c.Calls[l.Call].Name.Text() == "" {
 		return nil
 	}
-	if res.Name.Present() && c.twin(l.Call) {
+	says := res.Name.Given() && res.Name.Text() != "" // an empty name says nothing
+	if says && c.twin(l.Call) {
 		return nil // it may belong to another call, and the name is the only evidence
 	}
 	name := c.Calls[l.Call].Name.Raw
@@ -64,7 +65,7 @@ func (c *Context) nameFix(i int) *operation.Operation {
 	}
 	class := operation.Safe
 	switch {
-	case res.Name.Present() && (pairing.Key(res.ID) == "" || c.Pairing.Calls[l.Call].Confidence == pairing.Positional):
+	case says && (pairing.Key(res.ID) == "" || c.Pairing.Calls[l.Call].Confidence == pairing.Positional):
 		class = operation.Unsafe // the name says that the result belongs to another call
 	case c.twin(l.Call) && c.twins[l.Call].names:
 		class = operation.Unsafe // it may belong to the other call, which has another name

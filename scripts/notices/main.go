@@ -1,5 +1,5 @@
 // Command notices writes the licences of everything that is linked into
-// toolguard, and compares that file with a binary.
+// toolguard and the programs beside it, and compares that file with a binary.
 //
 //	go run ./scripts/notices THIRD_PARTY_NOTICES
 //	go run ./scripts/notices -check bin/toolguard THIRD_PARTY_NOTICES
@@ -22,12 +22,17 @@ import (
 )
 
 const (
-	module  = "github.com/toolguard/toolguard"
-	command = "./cmd/toolguard"
+	module = "github.com/toolguard/toolguard"
 	// line is the template of go-licenses: one component a line.
 	line = `{{range .}}{{printf "%q %q %q %q %q\n" .Name .Version .LicenseName .LicensePath .LicenseText}}{{end}}`
 	rule = "================================================================================"
 )
+
+// commands are the programs of a release, and the directories of their modules.
+var commands = [...]struct{ dir, name string }{
+	{".", "./cmd/toolguard"},
+	{"proxy", "./cmd/toolguard-proxy"},
+}
 
 // systems are those that a release has binaries for. Some modules are linked
 // for one of them only.
@@ -77,7 +82,7 @@ func generate(path string) error {
 	}
 	tool := filepath.Join(temp, "go-licenses")
 	// The tool is built first, because it runs here whatever GOOS it reports on.
-	if _, err := output(nil, "go", "build", "-modfile=tools/licenses/go.mod", "-o", tool, "github.com/google/go-licenses"); err != nil {
+	if _, err := output("", nil, "go", "build", "-modfile=tools/licenses/go.mod", "-o", tool, "github.com/google/go-licenses"); err != nil {
 		return err
 	}
 	root, golang, err := toolchain()
@@ -88,15 +93,17 @@ func generate(path string) error {
 	for _, system := range systems {
 		// go-licenses tells packages of the standard library by GOROOT.
 		env := []string{"GOOS=" + system, "CGO_ENABLED=0", "GOROOT=" + root}
-		report, err := output(env, tool, "report", "--template", template, command)
-		if err != nil {
-			return err
+		for _, command := range commands {
+			report, err := output(command.dir, env, tool, "report", "--ignore", module, "--template", template, command.name)
+			if err != nil {
+				return err
+			}
+			found, err := parse(report)
+			if err != nil {
+				return err
+			}
+			all = append(all, found...)
 		}
-		found, err := parse(report)
-		if err != nil {
-			return err
-		}
-		all = append(all, found...)
 	}
 	text, err := notices(all)
 	if err != nil {
@@ -108,7 +115,7 @@ func generate(path string) error {
 // toolchain returns the directory of the toolchain, and the component that is the
 // standard library and the runtime, which go-licenses leaves out.
 func toolchain() (root string, c component, err error) {
-	env, err := output(nil, "go", "env", "GOROOT", "GOVERSION")
+	env, err := output("", nil, "go", "env", "GOROOT", "GOVERSION")
 	if err != nil {
 		return "", component{}, err
 	}
@@ -121,11 +128,12 @@ func toolchain() (root string, c component, err error) {
 	return root, component{name: "Go", version: version, licence: "BSD-3-Clause", text: string(text)}, nil
 }
 
-// output runs a command and returns what it prints. The warnings of a command
-// that fails are part of the error.
-func output(env []string, name string, args ...string) ([]byte, error) {
+// output runs a command in a directory and returns what it prints. The warnings of
+// a command that fails are part of the error.
+func output(dir string, env []string, name string, args ...string) ([]byte, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
@@ -212,6 +220,9 @@ func unnamed(info *debug.BuildInfo, named []component) []string {
 	version, _, _ := strings.Cut(info.GoVersion, " ")
 	look("Go", version)
 	for _, dep := range info.Deps {
+		if dep.Path == module {
+			continue // toolguard itself, which the modules beside it import
+		}
 		if dep.Replace != nil {
 			dep = dep.Replace
 		}

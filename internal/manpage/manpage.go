@@ -1,4 +1,6 @@
-package main
+// Package manpage knows how a command is written as a man page. Only tests use it: the pages are
+// committed. It does not know any command.
+package manpage
 
 import (
 	"fmt"
@@ -9,35 +11,35 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// manDate is the date of the man pages.
-const manDate = "2026-11-01"
+// date is the date of the man pages.
+const date = "2026-11-01"
 
-// manWidth is how long a line of their source is at most, as mandoc wants it.
-const manWidth = 78
+// width is how long a line of their source is at most, as mandoc wants it.
+const width = 78
 
-// manPages returns the man pages of a command and of those below it, by their names.
-func manPages(cmd *cobra.Command) map[string]string {
+// All returns the man pages of a command and of those below it, by their names.
+func All(cmd *cobra.Command) map[string]string {
 	cmd.InitDefaultHelpCmd()
-	pages := map[string]string{manName(cmd) + ".1": manPage(cmd)}
+	pages := map[string]string{name(cmd) + ".1": page(cmd)}
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() && c.Name() != "help" {
-			maps.Copy(pages, manPages(c))
+			maps.Copy(pages, All(c))
 		}
 	}
 	return pages
 }
 
-// manName returns what the page of a command is called: toolguard-config-init.
-func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
+// name returns what the page of a command is called: toolguard-config-init.
+func name(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// manPage returns the page of one command.
-func manPage(cmd *cobra.Command) string {
+// page returns the page of one command.
+func page(cmd *cobra.Command) string {
 	cmd.InitDefaultHelpFlag()
 	m := &man{}
-	name := manName(cmd)
-	m.request(`TH %q "1" %q "toolguard" "toolguard manual"`, strings.ToUpper(name), manDate)
+	title := name(cmd)
+	m.request(`TH %q "1" %q "toolguard" "toolguard manual"`, strings.ToUpper(title), date)
 	m.request("SH NAME")
-	m.text(name + " - " + cmd.Short)
+	m.text(title + " - " + cmd.Short)
 	m.request("SH SYNOPSIS")
 	m.synopsis(cmd)
 	m.request("SH DESCRIPTION")
@@ -56,21 +58,21 @@ func manPage(cmd *cobra.Command) string {
 	}
 	var also []string
 	if cmd.HasParent() {
-		also = append(also, manName(cmd.Parent()))
+		also = append(also, name(cmd.Parent()))
 	}
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() && c.Name() != "help" {
-			also = append(also, manName(c))
+			also = append(also, name(c))
 		}
 	}
 	if len(also) > 0 {
 		m.request("SH SEE ALSO")
-		for i, name := range also {
+		for i, other := range also {
 			end := ","
 			if i == len(also)-1 {
 				end = ""
 			}
-			m.request("BR %s (1)%s", escapeMan(name), end)
+			m.request("BR %s (1)%s", escape(other), end)
 		}
 	}
 	return m.String()
@@ -85,7 +87,7 @@ func (m *man) request(format string, args ...any) { fmt.Fprintf(m, "."+format+"\
 // synopsis writes how a command is called: its name is bold.
 func (m *man) synopsis(cmd *cobra.Command) {
 	path := cmd.CommandPath()
-	m.request("B %s", escapeMan(path))
+	m.request("B %s", escape(path))
 	if rest := strings.TrimSpace(strings.TrimPrefix(cmd.UseLine(), path)); rest != "" {
 		m.text(rest)
 	}
@@ -98,14 +100,14 @@ func (m *man) option(f *pflag.Flag) {
 		return
 	}
 	m.request("TP")
-	line := `\fB` + escapeMan("--"+f.Name) + `\fR`
+	line := `\fB` + escape("--"+f.Name) + `\fR`
 	if f.Shorthand != "" {
-		line = `\fB` + escapeMan("-"+f.Shorthand) + `\fR, ` + line
+		line = `\fB` + escape("-"+f.Shorthand) + `\fR, ` + line
 	}
 	if value != "" && f.NoOptDefVal != "" {
-		line += `[=\fI` + escapeMan(value) + `\fR]`
+		line += `[=\fI` + escape(value) + `\fR]`
 	} else if value != "" {
-		line += ` \fI` + escapeMan(value) + `\fR`
+		line += ` \fI` + escape(value) + `\fR`
 	}
 	m.WriteString(line + "\n")
 	switch f.DefValue {
@@ -143,7 +145,7 @@ func (m *man) verbatim(lines []string) {
 func (m *man) text(text string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {
-		if line != "" && len(escapeMan(line+" "+word)) > manWidth {
+		if line != "" && len(escape(line+" "+word)) > width {
 			m.WriteString(escapeLine(line) + "\n")
 			line = ""
 		}
@@ -155,15 +157,15 @@ func (m *man) text(text string) {
 	m.WriteString(escapeLine(line) + "\n")
 }
 
-// escapeMan writes text so that the formatter shows it as it is.
-func escapeMan(text string) string {
+// escape writes text so that the formatter shows it as it is.
+func escape(text string) string {
 	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(text)
 }
 
 // escapeLine writes a line so that it is no request.
 func escapeLine(line string) string {
 	if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
-		return `\&` + escapeMan(line)
+		return `\&` + escape(line)
 	}
-	return escapeMan(line)
+	return escape(line)
 }

@@ -1,0 +1,177 @@
+// Package body knows what becomes of the body of a request: it is whole, is repaired, or cannot be
+// read. It does not know HTTP.
+package body
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/toolguard/toolguard"
+)
+
+// An Outcome is what became of a body.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Whole      Outcome = iota // there is nothing to repair; errors can be left
+	Repaired                  // Body is the repaired text, which is not packed
+	Unreadable                // Reason says why
+)
+
+// A Reason says why a body is not read. It is a word for logs and metrics.
+type Reason string
+
+// The reasons for which a body is not read.
+const (
+	BadJSON      Reason = "json"     // it is not JSON, or damaged
+	OtherBody    Reason = "other"    // it is no request with a history
+	OtherDialect Reason = "dialect"  // its messages are in another dialect
+	Encoding     Reason = "encoding" // its Content-Encoding is unknown
+	Corrupt      Reason = "corrupt"  // it cannot be unpacked
+	Large        Reason = "large"    // it is larger than the limit
+	Unpacked     Reason = "unpacked" // it is larger than the limit when it is unpacked
+	Proof        Reason = "proof"    // the repair has no proof
+	Late         Reason = "timeout"  // there was no time for it
+	Fault        Reason = "fault"    // a bug
+	Signed       Reason = "signed"   // a signature covers it
+	Upgrade      Reason = "upgrade"  // the connection is no longer HTTP, such as a WebSocket
+	Trailer      Reason = "trailer"  // fields follow it, such as checksums
+)
+
+// A Result is what became of a body.
+type Result struct {
+	Outcome Outcome
+	Reason  Reason // of an unreadable body
+	Body    []byte // what goes out: the same slice unless it is repaired
+	Text    []byte // the unpacked text that was read, nil if none was
+	// Fixed is nil for an unreadable body.
+	Fixed *toolguard.Fixed
+}
+
+// Left returns the errors that are left after the repair.
+func (r *Result) Left() []toolguard.Finding {
+	if r.Fixed == nil {
+		return nil
+	}
+	return errorsOf(r.Fixed.After)
+}
+
+// Broken reports whether the body had errors, whatever became of them.
+func (r *Result) Broken() bool {
+	return r.Fixed != nil && r.Fixed.Before.Worst() == toolguard.Error
+}
+
+// errorsOf returns the findings of a report that a provider would refuse.
+func errorsOf(report *toolguard.Report) []toolguard.Finding {
+	var out []toolguard.Finding
+	for _, f := range report.Findings {
+		if f.Severity == toolguard.Error {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// A Checker checks and repairs bodies, a few at a time.
+type Checker struct {
+	unpacked int64         // how large a body may become
+	timeout  time.Duration // for waiting and working together
+	keep     bool          // no word may be lost
+	turns    chan struct{} // one for each body that is being checked
+}
+
+// New returns a Checker of bodies with at most unpacked bytes of text, each of which takes at most
+// timeout. If keep is set, no repair loses a word.
+func New(unpacked int64, timeout time.Duration, keep bool) *Checker {
+	return &Checker{unpacked: unpacked, timeout: timeout, keep: keep, turns: make(chan struct{}, 2*runtime.GOMAXPROCS(0))}
+}
+
+// Check repairs a body with this Content-Encoding as far as options allow.
+func (c *Checker) Check(ctx context.Context, b []byte, encoding string, options ...toolguard.Option) Result {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	select {
+	case c.turns <- struct{}{}:
+		defer func() { <-c.turns }()
+	case <-ctx.Done():
+		return Result{Outcome: Unreadable, Reason: Late, Body: b}
+	}
+	return c.check(ctx, b, encoding, options)
+}
+
+// check is Check for a body whose turn it is.
+func (c *Checker) check(ctx context.Context, b []byte, encoding string, options []toolguard.Option) (r Result) {
+	r = Result{Outcome: Unreadable, Body: b}
+	// A bug must not keep a request from a provider who might accept it.
+	defer func() {
+		if recover() != nil {
+			r = Result{Outcome: Unreadable, Reason: Fault, Body: b}
+		}
+	}()
+	text, err := unpack(b, strings.ToLower(strings.TrimSpace(encoding)), c.unpacked)
+	switch {
+	case errors.Is(err, errEncoding):
+		r.Reason = Encoding
+		return r
+	case errors.Is(err, errLarge):
+		r.Reason = Unpacked
+		return r
+	case err != nil:
+		r.Reason = Corrupt
+		return r
+	case packed(text):
+		r.Reason = BadJSON
+		return r
+	case int64(len(text)) > c.unpacked:
+		r.Reason = Unpacked
+		return r
+	}
+	r.Text = text
+	out, fixed, err := toolguard.FixBytes(ctx, text, options...)
+	if err == nil && c.keep && madeText(fixed) {
+		var left []byte
+		var without *toolguard.Fixed
+		left, without, err = toolguard.FixBytes(ctx, text, append(slices.Clip(options), leave)...)
+		if err == nil && losesWords(text, fixed, without.Edits) {
+			out, fixed = left, without
+		}
+	}
+	if err != nil {
+		r.Reason = reason(ctx, text, err)
+		return r
+	}
+	if fixed.Before.Dialect == "" && fixed.Before.Worst() == toolguard.Error {
+		r.Reason = BadJSON // it has messages, but is damaged
+		return r
+	}
+	r.Fixed = fixed
+	r.Outcome = Whole
+	if fixed.Changed() {
+		r.Outcome, r.Body = Repaired, out
+	}
+	return r
+}
+
+// reason returns why the engine does not read or repair a text.
+func reason(ctx context.Context, text []byte, err error) Reason {
+	switch {
+	case ctx.Err() != nil:
+		return Late
+	case errors.As(err, new(*toolguard.ProofError)), errors.As(err, new(*toolguard.CheckOnlyError)):
+		return Proof
+	case errors.As(err, new(*toolguard.DialectError)):
+		return OtherDialect
+	case errors.As(err, new(*toolguard.NotTranscriptError)):
+		if !json.Valid(text) {
+			return BadJSON
+		}
+		return OtherBody
+	}
+	return Fault
+}

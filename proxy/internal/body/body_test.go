@@ -1,0 +1,235 @@
+package body
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/toolguard/toolguard"
+)
+
+// options are those of the command without flags, for a dialect.
+func options(dialect string) []toolguard.Option {
+	return []toolguard.Option{
+		toolguard.Dialect(dialect), toolguard.Request(), toolguard.Send(), toolguard.Allow(toolguard.Additive),
+		toolguard.Strategy("orphan-tool-result", "text"), toolguard.AllowFor("orphan-tool-result"),
+	}
+}
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		body          string
+		length, limit int64
+		want          string
+		more          bool
+	}{
+		{"abc", 3, 10, "abc", false},
+		{"abc", -1, 3, "abc", false},
+		{"abcd", -1, 3, "abcd", true},
+		{"abcdef", 6, 3, "abcd", true},
+		{"", 0, 3, "", false},
+		{"abc", 1 << 60, 10, "abc", false},
+	} {
+		got, more, err := Read(iotest.OneByteReader(strings.NewReader(tt.body)), tt.length, tt.limit)
+		if string(got) != tt.want || more != tt.more || err != nil {
+			t.Errorf("%+v: %q, %t, %v", tt, got, more, err)
+		}
+	}
+	if _, _, err := Read(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("abc"))), 3, 10); !errors.Is(err, iotest.ErrTimeout) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// TestTurns: only a few bodies are checked at once, and the others wait.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	c := New(1<<20, time.Minute, true)
+	for range cap(c.turns) {
+		c.turns <- struct{}{}
+	}
+	var done atomic.Bool
+	var all sync.WaitGroup
+	all.Go(func() {
+		r := c.Check(t.Context(), []byte(`{"messages":[]}`), "", options("anthropic")...)
+		if done.Store(true); r.Outcome != Whole {
+			t.Errorf("%+v", r)
+		}
+	})
+	time.Sleep(20 * time.Millisecond)
+	if done.Load() {
+		t.Error("a body was checked although it was not its turn")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if r := c.Check(ctx, []byte(`{}`), "", options("anthropic")...); r.Outcome != Unreadable || r.Reason != Late || string(r.Body) != "{}" {
+		t.Errorf("%+v", r)
+	}
+	<-c.turns
+	all.Wait()
+}
+
+// TestFault: a bug in a check makes the body unreadable, and nothing else.
+func TestFault(t *testing.T) {
+	t.Parallel()
+	c := New(1<<20, time.Minute, true)
+	b := []byte(`{"messages":[]}`)
+	for range 2 * cap(c.turns) {
+		if r := c.Check(t.Context(), b, "", toolguard.Dialect("nonsense")); r.Outcome != Unreadable || r.Reason != Fault || &r.Body[0] != &b[0] {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// seeds are requests of each dialect with each common fault.
+var seeds = map[string][]string{
+	"anthropic": {
+		`{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"text","text":"x"},{"type":"tool_use","id":"t1","name":"ls","input":{"a":[1,"b",null]}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t2","content":"words"},{"type":"text","text":"on"}]}]}`,
+		`{"system":"s","messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"a"}]}]},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]}]}`,
+	},
+	"openai-chat": {
+		`{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}},{"id":"c2","type":"function","function":{"name":"ls","arguments":"{"}}]},{"role":"user","content":"?"},{"role":"tool","tool_call_id":"c1","content":"late"},{"role":"tool","tool_call_id":"c9","content":"words"}]}`,
+	},
+	"openai-responses": {
+		`{"input":[{"role":"user","content":"q"},{"type":"function_call","call_id":"c1","name":"ls","arguments":"{}"},{"type":"function_call_output","call_id":"c2","output":"words"}]}`,
+	},
+	"gemini": {
+		`{"contents":[{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{"a":1}}},{"functionCall":{"name":"g","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"g","response":{"output":"x"}}}]}]}`,
+	},
+	"bedrock": {
+		`{"messages":[{"role":"user","content":[{"text":"q"}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"t1","name":"ls","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"t2","content":[{"text":"words"}]}}]}]}`,
+	},
+}
+
+// leaves returns the texts and numbers of a JSON value, as encoding/json reads it, with how often
+// each occurs.
+func leaves(t *testing.T, text []byte) map[string]int {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
+	d.UseNumber()
+	found := map[string]int{}
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return found
+		}
+		if err != nil {
+			t.Fatalf("%v in %q", err, text)
+		}
+		switch v := token.(type) {
+		case string:
+			found[v]++
+		case json.Number:
+			found[string(v)]++
+		}
+	}
+}
+
+// structure has the texts that say what a value is: a result that becomes text, or joins another
+// message, has others.
+var structure = map[string]bool{
+	"role": true, "user": true, "assistant": true, "tool": true, "tool_calls": true, "refusal": true, "annotations": true, "function": true, "model": true, "content": true, "type": true, "text": true, "parts": true,
+	"tool_result": true, "tool_use_id": true, "is_error": true, "tool_call_id": true, "function_call_output": true, "call_id": true,
+	"output": true, "functionResponse": true, "response": true, "toolResult": true, "toolUseId": true, "status": true, "success": true,
+	"error": true, "json": true, "id": true, "name": true, "result": true, "cache_control": true, "ephemeral": true,
+}
+
+// TestWords: a result becomes text only if nothing of it is lost. Otherwise it stays, and the error
+// with it, and the other repairs are made.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	const rest = `{"type":"text","text":"on"}`
+	for result, lost := range map[string]bool{
+		`{"type":"tool_result","tool_use_id":"t9","content":"words"}`:                                                   false,
+		`{"type":"tool_result","tool_use_id":"t9","content":"a\n\"b\" \u00e9","is_error":true}`:                         false,
+		`{"type":"tool_result","tool_use_id":"t9","content":"a","cache_control":{"type":"ephemeral","ttl":"1h"}}`:       false,
+		`{"type":"tool_result","tool_use_id":"t9","content":[{"type":"image","source":{"type":"base64","data":"AA"}}]}`: false,
+		`{"type":"tool_result","tool_use_id":"t9","content":"a","note":"unknown words"}`:                                true,
+		`{"type":"tool_result","tool_use_id":"t9","content":"a","":"01"}`:                                               true,
+		`{"type":"tool_result","tool_use_id":"t9","content":"a","took":12}`:                                             true,
+	} {
+		text := `{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]},{"role":"user","content":[` + result + "," + rest + `]}]}`
+		for _, keep := range []bool{true, false} {
+			r := New(1<<20, time.Minute, keep).Check(t.Context(), []byte(text), "", options("anthropic")...)
+			left := lost && keep
+			if r.Outcome != Repaired || bytes.Contains(r.Body, []byte(result)) != left || (len(r.Left()) > 0) != left || !bytes.Contains(r.Body, []byte("No result was recorded")) {
+				t.Errorf("%s, keep %t: %d %s", result, keep, r.Outcome, r.Body)
+			}
+		}
+	}
+	object := `{"contents":[{"role":"user","parts":[{"text":"q"},{"functionResponse":{"name":"f","response":{"a \"key\"":["b\n",{"c":1.5}]}}}]}]}`
+	if r := New(1<<20, time.Minute, true).Check(t.Context(), []byte(object), "", options("gemini")...); r.Outcome != Repaired || len(r.Left()) > 0 {
+		t.Errorf("an object: %d %s", r.Outcome, r.Body)
+	}
+}
+
+// FuzzBody: whatever a body is, it goes out as it came or as a valid repair, in which no word is
+// lost.
+func FuzzBody(f *testing.F) {
+	names := slices.Sorted(maps.Keys(seeds))
+	for i, name := range names {
+		for _, text := range seeds[name] {
+			f.Add(byte(i), byte(0), []byte(text))
+			f.Add(byte(i), byte(1), []byte(text))
+			f.Add(byte(i), byte(0), []byte(text[:len(text)-3]))
+			f.Add(byte(i+1), byte(0), []byte(text))
+		}
+	}
+	c := New(1<<20, time.Minute, true)
+	f.Fuzz(func(t *testing.T, dialect, encoding byte, text []byte) {
+		name := names[int(dialect)%len(names)]
+		body, header := text, ""
+		if encoding%2 == 1 {
+			var b bytes.Buffer
+			z := gzip.NewWriter(&b)
+			_, _ = z.Write(text)
+			_ = z.Close()
+			body, header = b.Bytes(), "gzip"
+		}
+		came := sha256.Sum256(body)
+		r := c.Check(t.Context(), body, header, options(name)...)
+		if sha256.Sum256(body) != came {
+			t.Fatal("the body was changed in place")
+		}
+		if r.Reason == Fault {
+			t.Fatalf("a bug: %q", text)
+		}
+		if r.Outcome != Repaired {
+			if len(body) > 0 && (len(r.Body) != len(body) || &r.Body[0] != &body[0]) {
+				t.Fatalf("outcome %d, but the body is another one", r.Outcome)
+			}
+			return
+		}
+		if !json.Valid(bytes.TrimPrefix(r.Body, []byte("\ufeff"))) {
+			t.Fatalf("not JSON: %q became %q", text, r.Body)
+		}
+		after, err := toolguard.CheckBytes(t.Context(), r.Body, options(name)...)
+		if err != nil {
+			t.Fatalf("%v: %q became %q", err, text, r.Body)
+		}
+		if was, is := len(errorsOf(r.Fixed.Before)), len(errorsOf(after)); is > was {
+			t.Fatalf("%d errors became %d: %q became %q", was, is, text, r.Body)
+		}
+		out := leaves(t, r.Body)
+		joined := strings.Join(slices.Collect(maps.Keys(out)), "\n")
+		for leaf, n := range leaves(t, text) {
+			if out[leaf] < n && !structure[leaf] && !strings.Contains(joined, strings.TrimSpace(leaf)) && !strings.Contains(joined, strings.Trim(strconv.Quote(leaf), `"`)) {
+				t.Fatalf("%q is lost: %q became %q", leaf, text, r.Body)
+			}
+		}
+	})
+}

@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+
+	"github.com/toolguard/toolguard/internal/manpage"
+)
+
+var update = flag.Bool("update", false, "write the man page and the golden files")
+
+// run runs a command line that ends by itself.
+func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	var out, errs bytes.Buffer
+	code = Run(ctx, args, "1.2.3", &out, &errs)
+	if ctx.Err() != nil {
+		t.Fatalf("%q did not end", args)
+	}
+	return code, out.String(), errs.String()
+}
+
+// TestMistakes: a wrong command line ends with 2 and says what was expected.
+func TestMistakes(t *testing.T) {
+	t.Parallel()
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct{ args, want string }{
+		{"here", `unexpected argument "here"; toolguard proxy --help shows the usage`},
+		{"--uptsream x", `unknown flag --uptsream; did you mean --upstream?`},
+		{"--zzzzzzzz", `unknown flag --zzzzzzzz; toolguard proxy --help lists the flags`},
+		{"-z", `unknown flag -z; toolguard proxy --help lists the flags`},
+		{"--listen", `--listen needs a value: --listen address`},
+		{"--listen 8787", `--listen: expected an address with a port, such as 127.0.0.1:8787, got "8787"`},
+		{"--listen 0.0.0.0:8787", `--listen: other machines can reach "0.0.0.0:8787": use 127.0.0.1, or --allow-remote`},
+		{"--listen :8787", `--listen: other machines can reach ":8787": use 127.0.0.1, or --allow-remote`},
+		{"--listen gw.example:8787", `--listen: other machines can reach "gw.example:8787": use 127.0.0.1, or --allow-remote`},
+		{"--metrics 0.0.0.0:1", `--metrics: other machines can reach "0.0.0.0:1": use 127.0.0.1, or --allow-remote`},
+		{"--upstream antropic", `--upstream: "antropic": unknown preset "antropic"; did you mean "anthropic"?`},
+		{"--upstream /a", `--upstream: "/a": expected /a=, followed by a preset or a URL`},
+		{"--upstream /a?b=openai", `--upstream: "/a?b=openai": expected a prefix such as /a, got "/a?b"`},
+		{"--upstream ftp://x", `--upstream: expected a URL that begins with https:// or http:// and names a host, got the scheme "ftp" and the host "x"`},
+		{"--upstream https://me:secret@gw.example", `--upstream: gw.example: expected a URL without a user or a password; clients send their own keys`},
+		{"--upstream https://gw.example?key=secret", `--upstream: gw.example: expected a URL without ? and #`},
+		{"--upstream http://gw.example/v1", `--upstream: gw.example: others can read what is sent over HTTP: use https://, or --allow-http`},
+		{"--upstream https://gw.example,target=opnai", `--upstream: gw.example: unknown profile "opnai"; did you mean "openai"?`},
+		{"--upstream openai --upstream gemini", `--upstream: generativelanguage.googleapis.com: two upstreams without a prefix: write /name=gemini`},
+		{"--upstream /a=openai --upstream /a/=gemini", `--upstream: generativelanguage.googleapis.com: two upstreams with the prefix /a`},
+		{"--upstream http://localhost:8787", `--upstream: localhost:8787 is the address of the proxy itself`},
+		{"--safe-only --unsafe", `--safe-only and --unsafe exclude each other: give only one`},
+		{"--safe-only=maybe", `--safe-only: expected true or false, got "maybe"`},
+		{"--strategy orphan-tool-result", `--strategy: expected rule=name, got "orphan-tool-result"`},
+		{"--strategy orphan-tool-result=dorp", `--strategy: unknown strategy "dorp"; did you mean "drop"?`},
+		{"--strategy orphan-tool-result=drop --strategy orphan-tool-result=text", `--strategy: orphan-tool-result cannot be both drop and text`},
+		{"--select mising-tool-result", `--select: unknown rule or category "mising-tool-result"; did you mean "missing-tool-result"?`},
+		{"--ignore mising-tool-result", `--ignore: unknown rule or category "mising-tool-result"; did you mean "missing-tool-result"?`},
+		{"--target opnai", `--target: unknown profile "opnai"; did you mean "openai"?`},
+		{"--on-error stop", `--on-error: expected pass or reject, got "stop"`},
+		{"--on-unreadable stop", `--on-unreadable: expected pass or reject, got "stop"`},
+		{"--max-body 0", `--max-body: expected a size, such as 64MiB, of at most 1 TiB, got "0"`},
+		{"--max-unpacked 2TB", `--max-unpacked: expected a size, such as 64MiB, of at most 1 TiB, got "2TB"`},
+		{"--repair-timeout 2", `--repair-timeout: expected a time, such as 2s or 500ms, got "2"`},
+		{"--repair-timeout 0s", `--repair-timeout: expected a time above 0, got 0s`},
+		{"--host a:1", `--host: expected the name of a host without a port, got "a:1"`},
+		{"\x1b[2J", "unexpected argument \"\\x1b[2J\"; toolguard proxy --help shows the usage"},
+	}
+	if runtime.GOOS != "windows" { // which has its own words
+		tests = append(tests, []struct{ args, want string }{
+			{"--listen " + busy.Addr().String(), `--listen: ` + busy.Addr().String() + `: address already in use`},
+			{"--record " + file, `--record: mkdir ` + file + `: not a directory`},
+		}...)
+	}
+	for _, tt := range tests {
+		code, stdout, stderr := run(t, strings.Fields(tt.args)...)
+		if want := "toolguard proxy: " + tt.want + "\n"; code != exitTrouble || stdout != "" || stderr != want {
+			t.Errorf("%s: exit code %d, %q, (-want +got):\n%s", tt.args, code, stdout, cmp.Diff(want, stderr))
+		}
+	}
+}
+
+// TestPrintEnv compares the settings of clients with a golden file.
+func TestPrintEnv(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for _, args := range []string{
+		"", "--upstream openai", "--upstream gemini --listen 127.0.0.1:9000", "--upstream deepseek --listen 0.0.0.0:80 --allow-remote",
+		"--upstream /a=anthropic --upstream /o=https://gw.example/v1,target=openai --upstream /o2=openai", "--upstream https://gw.example/llm",
+	} {
+		code, stdout, stderr := run(t, append(strings.Fields(args), "--print-env")...)
+		if code != exitOK || stderr != "" {
+			t.Errorf("%s: exit code %d, %s", args, code, stderr)
+		}
+		fmt.Fprintf(&b, "$ toolguard proxy %s\n%s\n", strings.TrimSpace(args+" --print-env"), stdout)
+	}
+	golden(t, filepath.Join("testdata", "env.golden"), b.String())
+}
+
+// golden compares a text with a file, or writes it.
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s is not what the program prints; -update writes it (-want +got):\n%s", path, diff)
+	}
+}
+
+// TestMan compares the man page with the command.
+func TestMan(t *testing.T) {
+	t.Parallel()
+	root := &cobra.Command{Use: "toolguard"}
+	cmd := New("1.2.3", nil, nil)
+	delete(cmd.Annotations, cobra.CommandDisplayNameAnnotation)
+	root.AddCommand(cmd)
+	golden(t, filepath.Join("..", "..", "..", "docs", "man", "toolguard-proxy.1"), manpage.All(root)["toolguard-proxy.1"])
+}
+
+// TestVersion: the program says its version, by which toolguard knows that they belong together.
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	if code, stdout, stderr := run(t, "--version"); code != exitOK || stdout != "toolguard-proxy 1.2.3\n" || stderr != "" {
+		t.Errorf("%d %q %q", code, stdout, stderr)
+	}
+	for linked, want := range map[string]string{"v1.2.3": "1.2.3", "1.2.3": "1.2.3", "dev": "dev"} {
+		if got := Version(linked); got != want {
+			t.Errorf("%s is %s, want %s", linked, got, want)
+		}
+	}
+}
+
+// TestHelp: all flags are in the help, which fits 100 columns.
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := run(t, "--help")
+	if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, "proxy forwards requests") {
+		t.Errorf("%d %q %q", code, stdout, stderr)
+	}
+	for line := range strings.Lines(stdout) {
+		if len(line) > 101 {
+			t.Errorf("a line of %d columns: %s", len(line), line)
+		}
+	}
+	for _, name := range []string{"--upstream where", "--on-error what", "--record directory", "toolguard proxy [flags]"} {
+		if !strings.Contains(stdout, name) {
+			t.Errorf("no %s in\n%s", name, stdout)
+		}
+	}
+}
+
+// TestRun: the program serves until its context ends, and then exits with 0.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	var out bytes.Buffer
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	code := make(chan int)
+	go func() {
+		code <- Run(ctx, []string{"--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0"}, "1", &out, write)
+		write.Close()
+	}()
+	b := make([]byte, 1000)
+	n, err := read.Read(b)
+	if err != nil || !bytes.Contains(b[:n], []byte(`"level":"INFO","msg":"listening","address":"127.0.0.1:`)) || !bytes.Contains(b[:n], []byte(`,"metrics":"127.0.0.1:`)) {
+		t.Errorf("%q, %v", b[:n], err)
+	}
+	cancel()
+	if got := <-code; got != exitOK || out.Len() > 0 {
+		t.Errorf("exit code %d, %q", got, &out)
+	}
+}

@@ -1,0 +1,408 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/toolguard/toolguard"
+	"github.com/toolguard/toolguard/proxy/internal/body"
+	"github.com/toolguard/toolguard/proxy/internal/endpoint"
+	"github.com/toolguard/toolguard/proxy/internal/metrics"
+	"github.com/toolguard/toolguard/proxy/internal/record"
+	"github.com/toolguard/toolguard/proxy/internal/refusal"
+	"github.com/toolguard/toolguard/proxy/internal/upstream"
+)
+
+// Config says what the proxy does.
+type Config struct {
+	Upstreams upstream.Set
+	// Hosts are the names by which clients may call the proxy, besides those of this machine.
+	Hosts []string
+	// Repairs says what is repaired, for all endpoints.
+	Repairs []toolguard.Option
+	// LoseWords says that repairs may remove contents.
+	LoseWords bool
+	// Profile is that of upstreams that have none, "" for none.
+	Profile string
+	// DryRun forwards all requests as they came.
+	DryRun bool
+	// RejectErrors and RejectUnreadable say what is answered instead of forwarded.
+	RejectErrors, RejectUnreadable bool
+	MaxBody, MaxUnpacked           int64
+	Timeout                        time.Duration // of a check with its repair
+	Record                         *record.Dir   // nil for none
+	Metrics                        *metrics.Metrics
+	Log                            *slog.Logger
+}
+
+// A handler answers requests: it repairs their bodies and forwards them.
+type handler struct {
+	Config
+	guard    guard
+	checker  *body.Checker
+	forward  http.Handler
+	options  map[route][]toolguard.Option
+	draining atomic.Bool
+	upgraded sync.Map // the upstreams for which a WebSocket was logged
+}
+
+// A route is where requests go and what they are.
+type route struct {
+	upstream *upstream.Upstream
+	endpoint string
+}
+
+// newHandler returns the handler of a configuration.
+func newHandler(c Config, transport http.RoundTripper) (*handler, error) {
+	h := &handler{
+		Config: c, guard: guard{c.Hosts}, checker: body.New(c.MaxUnpacked, c.Timeout, !c.LoseWords), options: map[route][]toolguard.Option{},
+	}
+	h.forward = newForward(transport, h.failed)
+	for _, u := range c.Upstreams {
+		for _, e := range endpoint.All() {
+			o, err := h.optionsFor(u, e)
+			if err != nil {
+				return nil, err
+			}
+			h.options[route{u, e.Name}] = o
+		}
+	}
+	return h, nil
+}
+
+// optionsFor returns the options for bodies to an endpoint of an upstream.
+func (h *handler) optionsFor(u *upstream.Upstream, e endpoint.Endpoint) ([]toolguard.Option, error) {
+	o := append(slices.Clone(h.Repairs), toolguard.Dialect(e.Dialect), toolguard.Request(), toolguard.Send())
+	for _, name := range []string{u.Profile, h.Profile} {
+		if name == "" {
+			continue
+		}
+		profile, err := toolguard.ProfileFor(name, e.Dialect)
+		if err != nil {
+			return nil, err
+		}
+		if profile != "" {
+			return append(o, toolguard.Target(profile)), nil
+		}
+	}
+	return o, nil
+}
+
+// ServeHTTP implements http.Handler.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/healthz" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		h.health(w)
+		return
+	}
+	defer h.Metrics.Begin()()
+	u, rest := h.Upstreams.Find(r.URL.EscapedPath())
+	x := &exchange{upstream: u, rest: rest, shape: refusal.OpenAI}
+	var e *endpoint.Endpoint
+	if u != nil {
+		if e = endpoint.Find(r.Method, u.Path(rest)); e != nil {
+			x.endpoint, x.shape = e.Name, e.Errors
+		}
+	}
+	if why := h.guard.refuses(r); why != "" {
+		h.refuse(w, x, refusal.Refusal{Status: http.StatusForbidden, Code: "forbidden", Message: "toolguard proxy: " + why})
+		return
+	}
+	switch {
+	case r.Method == http.MethodConnect:
+		h.refuse(w, x, refusal.Refusal{Status: http.StatusMethodNotAllowed, Code: "method", Message: "toolguard proxy: CONNECT is not supported: set the base URL of the client, not its proxy"})
+		return
+	case u == nil:
+		h.refuse(w, x, refusal.Refusal{Status: http.StatusNotFound, Code: "upstream", Message: "toolguard proxy: no --upstream has this path"})
+		return
+	}
+	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+	if e != nil || upgrades(r) {
+		var ok bool
+		if r, ok = h.repair(w, r, x, e); !ok {
+			return
+		}
+	} else {
+		h.Metrics.Request(u.URL.Host, "other", "none")
+	}
+	h.send(w, r, x)
+}
+
+// health answers whether the proxy takes requests.
+func (h *handler) health(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if h.draining.Load() {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, "draining\n")
+		return
+	}
+	_, _ = io.WriteString(w, "ok\n")
+}
+
+// send forwards a request. If the response breaks off, so does the connection of the client.
+func (h *handler) send(w http.ResponseWriter, r *http.Request, x *exchange) {
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		reason := "cut"
+		if r.Context().Err() != nil {
+			reason = "client"
+		}
+		h.failed(x, reason)
+		panic(p)
+	}()
+	h.forward.ServeHTTP(w, r)
+}
+
+// failed notes that there is no whole response to a request.
+func (h *handler) failed(x *exchange, reason string) {
+	h.Metrics.Failure(x.upstream.URL.Host, reason)
+	if reason != "client" {
+		h.Log.Warn("no response", "upstream", x.upstream.URL.Host, "endpoint", orOther(x.endpoint), "reason", reason)
+	}
+}
+
+// refuse answers a request that is not forwarded.
+func (h *handler) refuse(w http.ResponseWriter, x *exchange, why refusal.Refusal) {
+	host := ""
+	if x.upstream != nil {
+		host = x.upstream.URL.Host
+	}
+	h.Metrics.Request(host, orOther(x.endpoint), "rejected")
+	h.Log.Warn("request", "upstream", host, "endpoint", orOther(x.endpoint), "outcome", "rejected", "reason", why.Code)
+	w.Header().Set(header, "rejected")
+	why.Write(w, x.shape)
+}
+
+func orOther(name string) string {
+	if name == "" {
+		return "other"
+	}
+	return name
+}
+
+// repair returns the request to send. It is not ok if the client has its answer.
+func (h *handler) repair(w http.ResponseWriter, r *http.Request, x *exchange, e *endpoint.Endpoint) (_ *http.Request, ok bool) {
+	switch {
+	case upgrades(r):
+		h.Metrics.Request(x.upstream.URL.Host, orOther(x.endpoint), "passed")
+		h.Metrics.Passed(string(body.Upgrade))
+		if _, said := h.upgraded.LoadOrStore(x.upstream, true); !said {
+			h.Log.Warn("request", "upstream", x.upstream.URL.Host, "endpoint", orOther(x.endpoint), "outcome", "passed", "reason", body.Upgrade)
+		}
+		return r, true
+	case r.ContentLength == 0 || r.Body == nil:
+		h.Metrics.Request(x.upstream.URL.Host, x.endpoint, "none")
+		return r, true
+	case signed(r):
+		h.pass(x, body.Signed, -1)
+		return r, true
+	case len(r.Trailer) > 0:
+		h.pass(x, body.Trailer, -1)
+		return r, true
+	case r.ContentLength > h.MaxBody:
+		return h.unreadable(w, r, x, e, body.Large, r.ContentLength)
+	}
+	raw, more, err := body.Read(r.Body, r.ContentLength, h.MaxBody)
+	switch {
+	case err != nil:
+		h.failed(x, "client")
+		h.Metrics.Request(x.upstream.URL.Host, x.endpoint, "none")
+		refusal.Refusal{Status: http.StatusBadRequest, Code: "body", Message: "toolguard proxy: the body of the request ends too early"}.Write(w, x.shape)
+		return nil, false
+	case more:
+		rest := r.Body
+		r = r.Clone(r.Context())
+		r.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(bytes.NewReader(raw), rest), rest}
+		return h.unreadable(w, r, x, e, body.Large, -1)
+	}
+	return h.check(w, r, x, e, raw)
+}
+
+// check returns the request to send, whose body is raw.
+func (h *handler) check(w http.ResponseWriter, r *http.Request, x *exchange, e *endpoint.Endpoint, raw []byte) (_ *http.Request, ok bool) {
+	encodings := r.Header.Values("Content-Encoding")
+	options := append(slices.Clone(h.options[route{x.upstream, e.Name}]), toolguard.Address(x.upstream.Address(x.rest)))
+	start := time.Now()
+	result := h.checker.Check(r.Context(), raw, strings.Join(encodings, ","), options...)
+	took := time.Since(start)
+	if r.Context().Err() != nil {
+		h.failed(x, "client")
+		panic(http.ErrAbortHandler)
+	}
+	outcome := h.outcome(&result)
+	h.Metrics.Checked(outcome, took)
+	if result.Outcome == body.Unreadable {
+		return h.unreadable(w, withBody(r, raw), x, e, result.Reason, int64(len(raw)))
+	}
+	h.Metrics.Request(x.upstream.URL.Host, x.endpoint, outcome)
+	left := result.Left()
+	h.note(x, e, &result, outcome, took, len(raw), left)
+	switch {
+	case outcome == "rejected":
+		f := left[0]
+		w.Header().Set(header, "rejected")
+		refusal.Refusal{
+			Status: http.StatusBadRequest, Code: f.Rule, Param: f.Pointer,
+			Message: fmt.Sprintf("toolguard proxy: %s: %s [%s]", orRoot(f.Pointer), f.Message, f.Rule),
+		}.Write(w, x.shape)
+		return nil, false
+	case h.DryRun, result.Outcome == body.Whole:
+		return withBody(r, raw), true
+	}
+	x.header = "repaired=" + strconv.Itoa(len(result.Fixed.Repairs))
+	r = withBody(r, result.Body)
+	// They are about the body as it came.
+	for _, name := range []string{"Content-Encoding", "Content-Md5", "Digest", "Content-Digest", "Repr-Digest"} {
+		r.Header.Del(name)
+	}
+	return r, true
+}
+
+// orRoot returns a pointer as errors show it.
+func orRoot(pointer string) string {
+	if pointer == "" {
+		return "the body"
+	}
+	return pointer
+}
+
+// outcome returns what becomes of a request, as logs and metrics name it.
+func (h *handler) outcome(r *body.Result) string {
+	switch {
+	case r.Outcome == body.Unreadable:
+		return "passed"
+	case h.RejectErrors && !h.DryRun && len(r.Left()) > 0:
+		return "rejected"
+	case r.Outcome == body.Repaired:
+		return "repaired"
+	case len(r.Left()) > 0:
+		return "left"
+	}
+	return "whole"
+}
+
+// withBody returns a request with a body in memory, which can be sent again.
+func withBody(r *http.Request, b []byte) *http.Request {
+	r = r.Clone(r.Context())
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
+	r.Body, _ = r.GetBody()
+	r.ContentLength, r.TransferEncoding = int64(len(b)), nil
+	r.Header.Set("Content-Length", strconv.Itoa(len(b)))
+	r.Header.Del("Expect") // the body is here already
+	return r
+}
+
+// unreadable returns the request to send if its body is not read, or answers it.
+func (h *handler) unreadable(w http.ResponseWriter, r *http.Request, x *exchange, e *endpoint.Endpoint, why body.Reason, size int64) (_ *http.Request, ok bool) {
+	if !h.RejectUnreadable || h.DryRun || e.Mixed && why == body.OtherBody {
+		h.pass(x, why, size)
+		return r, true
+	}
+	h.refuse(w, x, refusal.Refusal{
+		Status: http.StatusBadRequest, Code: "unreadable_" + string(why), Message: "toolguard proxy: " + reasons[why],
+	})
+	return nil, false
+}
+
+// reasons says in words why a body is not read.
+var reasons = map[body.Reason]string{
+	body.BadJSON:      "the body is not valid JSON",
+	body.OtherBody:    "the body is no request with a history",
+	body.OtherDialect: "the messages are not in the form of this API",
+	body.Encoding:     "the Content-Encoding is not supported; gzip and zstd are",
+	body.Corrupt:      "the body cannot be unpacked",
+	body.Large:        "the body is larger than --max-body",
+	body.Unpacked:     "the unpacked body is larger than --max-unpacked",
+	body.Proof:        "the history is broken, and its repair cannot be proved",
+	body.Late:         "the check took longer than --repair-timeout",
+	body.Fault:        "the check failed",
+}
+
+// pass notes that a body is forwarded without being read. size is negative if it is unknown.
+func (h *handler) pass(x *exchange, why body.Reason, size int64) {
+	h.Metrics.Request(x.upstream.URL.Host, x.endpoint, "passed")
+	h.Metrics.Passed(string(why))
+	args := []any{"upstream", x.upstream.URL.Host, "endpoint", x.endpoint, "outcome", "passed", "reason", why}
+	if size >= 0 {
+		args = append(args, "bytes", size)
+	}
+	h.Log.Info("request", args...)
+}
+
+// note writes what was found in a body to the log, the metrics and the record.
+func (h *handler) note(x *exchange, e *endpoint.Endpoint, r *body.Result, outcome string, took time.Duration, size int, left []toolguard.Finding) {
+	made := map[string]int{}
+	for _, repair := range r.Fixed.Repairs {
+		made[repair.Rule]++
+	}
+	if outcome != "rejected" && !h.DryRun {
+		for rule, n := range made {
+			h.Metrics.Repairs(rule, n)
+		}
+	}
+	if r.Broken() && h.Record != nil {
+		h.keep(e, r, outcome)
+	}
+	if r.Outcome == body.Whole && len(left) == 0 {
+		return
+	}
+	remain := map[string]int{}
+	for i := range left {
+		remain[left[i].Rule]++
+	}
+	args := []any{"upstream", x.upstream.URL.Host, "endpoint", x.endpoint, "outcome", outcome}
+	if len(made) > 0 {
+		args = append(args, "rules", counts(made))
+	}
+	args = append(args, "left", len(left))
+	if len(remain) > 0 {
+		args = append(args, "left_rules", counts(remain))
+	}
+	args = append(args, "bytes", size, "ms", took.Milliseconds())
+	if h.DryRun {
+		args = append(args, "dry_run", true)
+	}
+	h.Log.Info("request", args...)
+}
+
+// counts returns numbers by name as a group of a log line, in the order of the names.
+func counts(m map[string]int) slog.Value {
+	attrs := make([]slog.Attr, 0, len(m))
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		attrs = append(attrs, slog.Int(name, m[name]))
+	}
+	return slog.GroupValue(attrs...)
+}
+
+// keep records the outline of a broken request.
+func (h *handler) keep(e *endpoint.Endpoint, r *body.Result, outcome string) {
+	entry := record.Entry{Endpoint: e.Name, Dialect: e.Dialect, Outcome: outcome, Findings: []record.Finding{}}
+	for _, f := range r.Fixed.Before.Findings {
+		if f.Severity == toolguard.Error {
+			entry.Findings = append(entry.Findings, record.Finding{Rule: f.Rule, Pointer: f.Pointer})
+		}
+	}
+	switch err := h.Record.Add(entry, r.Text); {
+	case errors.Is(err, record.ErrFull):
+		h.Log.Warn("record", "reason", "full", "files", record.Most)
+	case err != nil:
+		h.Log.Warn("record", "reason", "write")
+	}
+}
