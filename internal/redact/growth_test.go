@@ -9,6 +9,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -312,7 +313,7 @@ func TestManyNumbers(t *testing.T) {
 	for round := range seen {
 		seen[round] = map[string]string{}
 		for i := range 1000 {
-			in := fmt.Sprint(i)
+			in := strconv.Itoa(i)
 			seen[round][in] = string(f.fill(shapeNumber, []rune(in)))
 		}
 	}

@@ -3,6 +3,7 @@ package redact
 import (
 	"bufio"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -104,7 +105,7 @@ func (in *input) peek() (rune, bool) {
 	text := in.page
 	if !utf8.FullRune(text) { // it can continue on the next page
 		if more := in.pages.from(in.at + int64(len(text))); len(more) > 0 {
-			text = append(text[:len(text):len(text)], more[:min(len(more), utf8.UTFMax)]...)
+			text = append(slices.Clip(text), more[:min(len(more), utf8.UTFMax)]...)
 		}
 	}
 	text = text[:min(int64(len(text)), in.end-in.at)]
@@ -378,11 +379,9 @@ func (out *output) add(text ...rune) {
 		for _, r := range text {
 			if r < 0 {
 				_ = out.to.WriteByte(byte(notUTF8 - r)) // Flush reports the error
-			} else if r < utf8.RuneSelf {
-				_ = out.to.WriteByte(byte(r))
-			} else {
-				_, _ = out.to.WriteRune(r)
+				continue
 			}
+			_, _ = out.to.WriteRune(r)
 		}
 	case out.outer != nil:
 		for _, r := range text {

@@ -221,12 +221,12 @@ func validScalar(in *input, c rune) bool {
 		return string(in.take(len(word))) == word
 	}
 	digits := func() bool {
-		any := false
+		some := false
 		for c, more := in.peek(); more && '0' <= c && c <= '9'; c, more = in.peek() {
 			in.next()
-			any = true
+			some = true
 		}
-		return any
+		return some
 	}
 	if c == '-' {
 		in.next()
