@@ -403,7 +403,8 @@ func Allow(most Class) Option {
 }
 
 // AllowFor makes Fix repair the findings of these rules whatever the class of the repair is,
-// and whatever Allow says. It does not change the repairs of other rules.
+// and whatever Allow says, unless the repair removes content and Allow does not permit that.
+// It does not change the repairs of other rules.
 func AllowFor(ruleNames ...string) Option {
 	return optionFunc(func(o *options) error {
 		for _, name := range ruleNames {
@@ -413,7 +414,7 @@ func AllowFor(ruleNames ...string) Option {
 			if o.AnyClass == nil {
 				o.AnyClass = map[string]bool{}
 			}
-			o.AnyClass[name] = true
+			o.AnyClass[name], o.Keep = true, true
 		}
 		return nil
 	})

@@ -97,8 +97,10 @@ func (p program) matches(ctx context.Context, path string) error {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, path, "--version")
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	// Processes that it has started can keep its output open when it has ended.
+	cmd.WaitDelay = time.Second
 	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || errors.Is(err, exec.ErrWaitDelay) {
 			err = errors.New("it does not print its version")
 		}
 		return fmt.Errorf("%s: %w", path, err)

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestFindProgram: a program is looked for beside the file of toolguard, whatever link it was started
@@ -49,6 +50,28 @@ func TestFindProgram(t *testing.T) {
 	t.Setenv("PATH", dir)
 	if got, err := p.find(func() (string, error) { return "", errors.New("unknown") }, exec.LookPath); err == nil {
 		t.Errorf("nowhere: %s", got)
+	}
+}
+
+// TestHangingProgram: a program that leaves processes behind, such as a script around another one, does
+// not keep toolguard waiting.
+func TestHangingProgram(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("no scripts")
+	}
+	p := programs()[0]
+	path := filepath.Join(t.TempDir(), p.file())
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nsleep 20 &\necho toolguard-proxy 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	err := p.matches(t.Context(), path)
+	if want := path + ": it does not print its version"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if took := time.Since(start); took > 15*time.Second {
+		t.Errorf("it took %s", took)
 	}
 }
 

@@ -629,7 +629,22 @@ func (d *Blocks) WriteText(t NewText) Text {
 	stays := func(block source.Value) bool {
 		return (own || !t.Call && p != nil && p.Is == PartResult) && d.stays(block)
 	}
-	blocks := t.blocks(t.inner(p), stays, func(raw string) []Field { return fill(form, map[string]string{"$text": raw}) })
+	inner := t.inner(p)
+	if !t.Call {
+		lost := anyKey
+		switch {
+		case own:
+			lost = func(key source.Value) bool {
+				return slices.ContainsFunc(d.ResultMessage.Error, func(c Cond) bool { return c.At.begins(key) })
+			}
+		case d.ResultsAlone:
+			if f := formFor(d.Message, t.Message); f != nil {
+				lost = func(key source.Value) bool { return !contains(f.Copy, key) }
+			}
+		}
+		t.keep(t.Element, lost, inner...)
+	}
+	blocks := t.blocks(inner, stays, func(raw string) []Field { return fill(form, map[string]string{"$text": raw}) })
 	switch {
 	case own:
 		content := t.joined()

@@ -74,5 +74,6 @@ func (d codeBuddyItems) WriteResult(r NewResult) []Field {
 // only calls and results have.
 func (d codeBuddyItems) WriteText(t NewText) Text {
 	only := append([]string{d.Name, "arguments", "output"}, d.ID...)
+	t.whole = true
 	return Text{Message: replaceFields(t.Message, d.Items.WriteText(t).Message, func(key, _ source.Value) bool { return contains(only, key) })}
 }

@@ -321,6 +321,9 @@ func (d *Items) WriteText(t NewText) Text {
 	if t.Call {
 		role, tag = transcript.RoleAssistant, 1
 	}
+	if !t.Call && !t.whole {
+		t.keep(t.Element, anyKey, t.Content)
+	}
 	stays := func(e source.Value) bool { return !t.Call && contains(d.TextTypes, e.Get("type")) }
 	parts := t.blocks([]source.Value{t.Content}, stays, func(raw string) []Field {
 		if len(d.TextTypes) <= tag {

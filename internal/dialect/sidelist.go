@@ -701,6 +701,8 @@ func (d *SideList) WriteText(t NewText) Text {
 		}
 		return Text{Said: t.joined()}
 	}
+	body := d.body(t.Message)
+	t.keep(body, d.Error.begins, t.Content)
 	parts := t.blocks([]source.Value{t.Content}, func(e source.Value) bool { return e.Get("type").Kind() == source.String },
 		func(raw string) []Field { return []Field{{"type", `"text"`}, {"text", raw}} })
 	content := t.joined()
@@ -709,7 +711,6 @@ func (d *SideList) WriteText(t NewText) Text {
 	}
 	// The other fields of the message are kept, except those that only results
 	// have.
-	body := d.body(t.Message)
 	members := replaceFields(body, []Field{{d.Content.Key(), content}}, func(key, _ source.Value) bool {
 		return d.Role.Nth(0).begins(key) || d.ResultID.begins(key) || d.ResultName.begins(key) || d.Error.begins(key)
 	})

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/source"
@@ -17,7 +18,48 @@ type NewText struct {
 	// Element is the element of the call or the result, and Message is the message
 	// that holds it. Both are the same if the element is the message.
 	Element, Message source.Value
+	// Said are the values in the element that Label contains, such as the id.
+	Said []source.Span
+	// Forms are the keys of fields that the text does not keep, such as the type of the
+	// element.
+	Forms []string
+	// rest is a JSON string with the fields that neither the label nor the content
+	// contains, "" if there are none. It comes after the content.
+	rest string
+	// whole says that the message of the text keeps the other fields of the element.
+	whole bool
 }
+
+// keep adds the fields of an object to the text that would be lost: those for which lost is
+// true and that contain neither what the label says nor one of values. An object that
+// contains those has such fields, too.
+func (t *NewText) keep(of source.Value, lost func(key source.Value) bool, values ...source.Value) {
+	said := slices.Clone(t.Said)
+	for _, v := range values {
+		if v.Exists() {
+			said = append(said, v.Span())
+		}
+	}
+	var fields []string
+	var collect func(of source.Value, lost func(key source.Value) bool)
+	collect = func(of source.Value, lost func(key source.Value) bool) {
+		for k, v := range of.Members() {
+			switch inside := func(s source.Span) bool { return v.Span().Contains(s) }; {
+			case v.Kind() == source.Null, contains(t.Forms, k), !lost(k), slices.Contains(said, v.Span()):
+			case !slices.ContainsFunc(said, inside):
+				fields = append(fields, string(k.Raw())+":"+string(v.Raw()))
+			case v.Kind() == source.Object:
+				collect(v, anyKey)
+			}
+		}
+	}
+	collect(of, lost)
+	if len(fields) > 0 {
+		t.rest = source.Quote("{" + strings.Join(fields, ",") + "}")
+	}
+}
+
+func anyKey(source.Value) bool { return true }
 
 // A Text is a call or a result written as text. At most one of its fields is set.
 // None is set if the dialect has no place for such a text.
@@ -60,9 +102,9 @@ func list(blocks []NewBlock) string {
 	return "[" + strings.Join(raw, ",") + "]"
 }
 
-// joined returns the label and the content as one JSON string. Content that is not
-// a string becomes its JSON text.
-func (t *NewText) joined() string { return joinText(t.Label, t.Content) }
+// joined returns the label, the content and the rest as one JSON string. Content that is
+// not a string becomes its JSON text.
+func (t *NewText) joined() string { return joinStrings(joinText(t.Label, t.Content), t.rest) }
 
 // joinText joins a JSON string and a value into one JSON string, on separate lines.
 func joinText(label string, v source.Value) string {
@@ -74,6 +116,11 @@ func joinText(label string, v source.Value) string {
 	default:
 		text = source.Quote(string(v.Raw()))
 	}
+	return joinStrings(label, text)
+}
+
+// joinStrings joins two JSON strings, on separate lines.
+func joinStrings(label, text string) string {
 	switch {
 	case len(text) <= len(`""`):
 		return label
@@ -83,7 +130,7 @@ func joinText(label string, v source.Value) string {
 	return label[:len(label)-1] + `\n` + text[1:]
 }
 
-// blocks returns the label and values as blocks. The elements of a list that are
+// blocks returns the label, values and the rest as blocks. The elements of a list that are
 // also valid blocks of a message are kept; all else becomes text blocks, which text
 // writes.
 func (t *NewText) blocks(values []source.Value, stays func(source.Value) bool, text func(raw string) []Field) []NewBlock {
@@ -109,6 +156,7 @@ func (t *NewText) blocks(values []source.Value, stays func(source.Value) bool, t
 			out = append(out, NewBlock{Kept: e})
 		}
 	}
+	said = joinStrings(said, t.rest)
 	flush()
 	return out
 }

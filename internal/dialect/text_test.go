@@ -63,6 +63,7 @@ func texts(d *Dialect, lines string) (call, result string) {
 		x := &c.Results[0]
 		result = asWritten(w.WriteText(NewText{
 			Label: `"RESULT"`, Content: value(x.Payload), Element: value(c.Blocks[x.Block].Span), Message: value(c.Messages[x.Message].Span()),
+			Said: []source.Span{x.ID.Span, x.Name.Span}, Forms: []string{"role", "type", "id", w.Keys(value(c.Blocks[x.Block].Span)).Type},
 		}))
 	}
 	return call, result
@@ -145,7 +146,7 @@ func TestWriteTextKeeps(t *testing.T) {
 		{
 			"a message of pi", Pi,
 			`{"role":"toolResult","toolCallId":"a","toolName":"f","content":[{"type":"image","data":"AAAA","mimeType":"image/png"}],"isError":true,"details":{"n":1},"timestamp":7}`,
-			"", `message {"role":"user","content":[{"type":"text","text":"RESULT"},{"type":"image","data":"AAAA","mimeType":"image/png"}],"details":{"n":1},"timestamp":7}`,
+			"", `message {"role":"user","content":[{"type":"text","text":"RESULT"},{"type":"image","data":"AAAA","mimeType":"image/png"},{"type":"text","text":"{\"isError\":true}"}],"details":{"n":1},"timestamp":7}`,
 		},
 		{
 			"parts of Chat", OpenAIChat,
@@ -157,7 +158,27 @@ func TestWriteTextKeeps(t *testing.T) {
 		{
 			"a constructor of LangChain", LangChain,
 			`{"lc":1,"type":"constructor","id":["langchain","schema","messages","ToolMessage"],"kwargs":{"type":"tool","content":"one","name":"f","tool_call_id":"a","status":"error","artifact":{"n":1}}}`,
-			"", `message {"lc":1,"type":"constructor","id":["langchain","schema","messages","HumanMessage"],"kwargs":{"type":"human","content":"RESULT\none","artifact":{"n":1}}}`,
+			"", `message {"lc":1,"type":"constructor","id":["langchain","schema","messages","HumanMessage"],"kwargs":{"type":"human","content":"RESULT\none\n{\"status\":\"error\"}","artifact":{"n":1}}}`,
+		},
+		{
+			"other fields of Anthropic", Anthropic,
+			`{"role":"user","content":[{"x":{"type":"y"},"type":"tool_result","tool_use_id":"a","content":"one","is_error":true,"none":null}]}`,
+			"", `blocks [{"type":"text","text":"RESULT\none\n{\"x\":{\"type\":\"y\"},\"is_error\":true}"}]`,
+		},
+		{
+			"other fields of Gemini, around the content", Gemini,
+			`{"role":"user","parts":[{"x":1e400,"functionResponse":{"id":"a","name":"f","willContinue":true,"response":{"ok":true},"parts":[{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}}]}`,
+			"", `blocks [{"text":"RESULT\n{\"ok\":true}"},{"inlineData":{"mimeType":"image/png","data":"AAAA"}},{"text":"{\"x\":1e400,\"willContinue\":true}"}]`,
+		},
+		{
+			"other fields of Bedrock", Bedrock,
+			`{"role":"user","content":[{"toolResult":{"toolUseId":"a","status":"error","content":[{"text":"one"}]}}]}`,
+			"", `blocks [{"text":"RESULT"},{"text":"one"},{"text":"{\"status\":\"error\"}"}]`,
+		},
+		{
+			"other fields of Responses", OpenAIResponses,
+			`{"type":"function_call_output","id":"fc","call_id":"a","output":"one","status":"incomplete","x":["\u00e9",false]}`,
+			"", `message {"role":"user","content":"RESULT\none\n{\"status\":\"incomplete\",\"x\":[\"\\u00e9\",false]}"}`,
 		},
 		{
 			"parts of Responses", OpenAIResponses,

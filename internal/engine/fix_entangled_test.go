@@ -163,7 +163,7 @@ func TestFixEntangled(t *testing.T) {
 				`{"role":"user","content":[{"text":"wait"}]}`,
 				`{"role":"assistant","content":[{"tool_call":{"id":"b","tool_name":"g","arguments":{}}}]}`,
 				`{"role":"tool","content":[{"tool_call_result":{"result":"2","origin":{"id":"b","tool_name":"g","arguments":{}},"error":false}}]}`,
-				`{"role":"user","content":[{"text":"[toolguard] Result of f (id a), kept as text:\n1"}]}`), "",
+				`{"role":"user","content":[{"text":"[toolguard] Result of f (id a), kept as text:\n1\n{\"arguments\":{},\"error\":false}"}]}`), "",
 		},
 		{
 			"a call beside a result, where nothing is written as text", list(

@@ -31,6 +31,8 @@ type FixOptions struct {
 	Explicit map[string]bool
 	// AnyClass are the rules whose repairs are allowed whatever their class is.
 	AnyClass map[string]bool
+	// Keep excepts from AnyClass the repairs that remove recorded content.
+	Keep bool
 }
 
 // Allows reports whether the repair of a finding may be carried out.
@@ -47,6 +49,15 @@ func (o *FixOptions) allows(f *rules.Finding) bool {
 // covers reports whether repairs of a rule and a class are allowed.
 func (o *FixOptions) covers(r *rules.Rule, c operation.Class) bool {
 	return o.AnyClass[r.Name] || c == operation.Safe || c == operation.Additive && !o.SafeOnly || c == operation.Unsafe && o.Unsafe
+}
+
+// loses reports whether the fix of some wishes removes content that must stay. Texts hold all of
+// what they replace, but not as leaves of their own.
+func (o *FixOptions) loses(fix *edit.Fix, wishes ...wish) bool {
+	return o.Keep && !o.Unsafe && fix.Drops > 0 && slices.ContainsFunc(wishes, func(w wish) bool {
+		_, text := w.Do.(*operation.Texts)
+		return !text
+	})
 }
 
 // A Repair is one operation that was carried out.
@@ -535,7 +546,7 @@ func (r *round) take(c *checker, fix *edit.Fix, wishes ...wish) (bool, error) {
 // what it says.
 func (r *round) able(c *checker, fix *edit.Fix, wishes []wish) (bool, error) {
 	class := repair.ClassOf(fix)
-	if !slices.ContainsFunc(wishes, func(w wish) bool { return r.opts.covers(w.rule, class) }) {
+	if r.opts.loses(fix, wishes...) || !slices.ContainsFunc(wishes, func(w wish) bool { return r.opts.covers(w.rule, class) }) {
 		return false, nil
 	}
 	err := fix.Prove(c.src)
@@ -619,7 +630,7 @@ func (r *round) file(c *checker, found iter.Seq[*rules.Finding]) error {
 		if err != nil {
 			return err
 		}
-		if ok && r.opts.covers(w.rule, max(w.Class, repair.ClassOf(&fix))) && r.set.Try(fix) {
+		if ok && !r.opts.loses(&fix, w) && r.opts.covers(w.rule, max(w.Class, repair.ClassOf(&fix))) && r.set.Try(fix) {
 			r.done(&fix, w)
 		}
 	}

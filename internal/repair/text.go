@@ -78,10 +78,28 @@ func (d *draft) textResult(r int32) bool {
 	if c := d.Pairing.Results[r].Call; !name.Present() && c >= 0 {
 		name = d.Conv.Calls[c].Name
 	}
+	d.keysOf()
+	element, mark := d.at(d.Conv.Blocks[res.Block].Span), d.Dialect.Members[transcript.MemberCacheMark].Key()
+	said := []source.Span{res.ID.Span, res.Name.Span}
+	for _, a := range d.Conv.Aliases {
+		if a.Result == r {
+			said = append(said, a.ID.Span)
+		}
+	}
 	t := d.driver.WriteText(dialect.NewText{
 		Label: label(resultLabel, name, res.ID), Content: d.at(res.Payload),
-		Element: d.at(d.Conv.Blocks[res.Block].Span), Message: d.value(res.Message),
+		Element: element, Message: d.value(res.Message),
+		Said: said, Forms: append(slices.Clip(d.boilerplate), mark),
 	})
+	// The prompt cache ends at the same place.
+	if v := element.Get(mark); mark != "" && v.Exists() && v.Kind() != source.Null {
+		for i := range slices.Backward(t.Blocks) {
+			if b := &t.Blocks[i]; !b.Kept.Exists() {
+				b.Fields = append(b.Fields, dialect.Field{Key: mark, Raw: string(v.Raw())})
+				break
+			}
+		}
+	}
 	if d.Log != nil && d.results(res.Message) == 1 {
 		c := d.log()
 		c.texted = append(c.texted, d.standing(res.Message))

@@ -28,7 +28,7 @@ compressed or cut to its last messages. Every strict provider rejects such a res
 | strategy | class | what toolguard does |
 |---|---|---|
 | ` + "`drop`" + ` (default) | unsafe | Drop the result. |
-| ` + "`text`" + ` | unsafe | Turn the result into text that names the tool and the id. Content blocks stay blocks, so images are kept. |
+| ` + "`text`" + ` | unsafe | Turn the result into text that names the tool and the id. Content blocks stay blocks, so images are kept, and other fields, such as ` + "`is_error`" + `, follow as JSON. |
 | ` + "`relink`" + ` | unsafe | Assign the leftover results of a turn to its leftover calls: by tool name, or else in order if there are as many results as calls. A result that fits no call becomes text. |
 | ` + "`leave`" + ` | none | Report the finding only. |
 

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -62,6 +61,28 @@ func (r *Result) Left() []toolguard.Finding {
 	return errorsOf(r.Fixed.After)
 }
 
+// Refused returns the error for which a body is refused, where it is in the text that came: other
+// repairs can have moved and renamed it in the text that would have gone out. There is an error left.
+func (r *Result) Refused() toolguard.Finding {
+	left, came := r.Left(), errorsOf(r.Fixed.Before)
+	for _, same := range []func(a, b *toolguard.Finding) bool{
+		func(a, b *toolguard.Finding) bool { return a.CallID == b.CallID && a.Message == b.Message },
+		func(_, b *toolguard.Finding) bool { return b.Repair == nil },
+		func(_, _ *toolguard.Finding) bool { return true },
+	} {
+		for i := range left {
+			for j := range came {
+				if left[i].Rule == came[j].Rule && same(&left[i], &came[j]) {
+					return came[j]
+				}
+			}
+		}
+	}
+	f := left[0]
+	f.Pointer = "" // of a text that nobody has sent
+	return f
+}
+
 // Broken reports whether the body had errors, whatever became of them.
 func (r *Result) Broken() bool {
 	return r.Fixed != nil && r.Fixed.Before.Worst() == toolguard.Error
@@ -82,14 +103,13 @@ func errorsOf(report *toolguard.Report) []toolguard.Finding {
 type Checker struct {
 	unpacked int64         // how large a body may become
 	timeout  time.Duration // for waiting and working together
-	keep     bool          // no word may be lost
 	turns    chan struct{} // one for each body that is being checked
 }
 
 // New returns a Checker of bodies with at most unpacked bytes of text, each of which takes at most
-// timeout. If keep is set, no repair loses a word.
-func New(unpacked int64, timeout time.Duration, keep bool) *Checker {
-	return &Checker{unpacked: unpacked, timeout: timeout, keep: keep, turns: make(chan struct{}, 2*runtime.GOMAXPROCS(0))}
+// timeout.
+func New(unpacked int64, timeout time.Duration) *Checker {
+	return &Checker{unpacked: unpacked, timeout: timeout, turns: make(chan struct{}, 2*runtime.GOMAXPROCS(0))}
 }
 
 // Check repairs a body with this Content-Encoding as far as options allow.
@@ -134,14 +154,6 @@ func (c *Checker) check(ctx context.Context, b []byte, encoding string, options 
 	}
 	r.Text = text
 	out, fixed, err := toolguard.FixBytes(ctx, text, options...)
-	if err == nil && c.keep && madeText(fixed) {
-		var left []byte
-		var without *toolguard.Fixed
-		left, without, err = toolguard.FixBytes(ctx, text, append(slices.Clip(options), leave)...)
-		if err == nil && losesWords(text, fixed, without.Edits) {
-			out, fixed = left, without
-		}
-	}
 	if err != nil {
 		r.Reason = reason(ctx, text, err)
 		return r

@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	stdlog "log"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -119,6 +122,9 @@ Exit codes: 0 if the proxy was ended by a signal, 2 if it could not start.`,
 				if err != nil {
 					return err
 				}
+				if err := f.local("listen", f.listen); err != nil {
+					return err
+				}
 				return printEnv(stdout, f.listen, all)
 			}
 			return f.run(cmd.Context(), stderr)
@@ -223,9 +229,10 @@ func (f *flags) parseUpstreams() ([]*upstream.Upstream, error) {
 
 // local returns an error if other machines can reach an address.
 func (f *flags) local(flag, address string) error {
-	host, _, err := net.SplitHostPort(address)
+	host, port, err := net.SplitHostPort(address)
+	_, notAddr := netip.ParseAddr(host)
 	switch {
-	case err != nil:
+	case err != nil, host != "" && notAddr != nil && !hostNames.MatchString(strings.ToLower(host)), !ports.MatchString(port):
 		return fmt.Errorf("--%s: expected an address with a port, such as 127.0.0.1:8787, got %q", flag, address)
 	case !upstream.Loopback(host) && !f.allowRemote:
 		return fmt.Errorf("--%s: other machines can reach %q: use 127.0.0.1, or --allow-remote", flag, address)
@@ -241,10 +248,16 @@ func choice(flag, value string) (reject bool, err error) {
 	return value == "reject", nil
 }
 
+// hostNames matches the names that a host can have, and ports the numbers and names of a port.
+var (
+	hostNames = regexp.MustCompile(`^[a-z0-9_-]+(\.[a-z0-9_-]+)*$`)
+	ports     = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
+)
+
 // config returns what the flags ask for.
 func (f *flags) config(log *slog.Logger) (server.Config, error) {
 	c := server.Config{
-		DryRun: f.dryRun, LoseWords: f.unsafe, MaxBody: int64(f.maxBody), MaxUnpacked: int64(f.maxUnpacked), Timeout: f.timeout,
+		DryRun: f.dryRun, MaxBody: int64(f.maxBody), MaxUnpacked: int64(f.maxUnpacked), Timeout: f.timeout,
 		Profile: f.target, Metrics: metrics.New(), Log: log,
 	}
 	all, err := f.parseUpstreams()
@@ -261,10 +274,13 @@ func (f *flags) config(log *slog.Logger) (server.Config, error) {
 		return c, err
 	}
 	for _, host := range f.hosts {
-		if host == "" || strings.ContainsAny(host, "/*: ") {
-			return c, fmt.Errorf("--host: expected the name of a host without a port, got %q", host)
+		name := strings.TrimSuffix(strings.ToLower(host), ".")
+		if addr, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")); err == nil {
+			name = addr.String()
+		} else if !hostNames.MatchString(name) {
+			return c, fmt.Errorf("--host: expected the name or the address of a host without a port, got %q", host)
 		}
-		c.Hosts = append(c.Hosts, strings.TrimSuffix(strings.ToLower(host), "."))
+		c.Hosts = append(c.Hosts, name)
 	}
 	if c.RejectErrors, err = choice("on-error", f.onError); err != nil {
 		return c, err
@@ -304,9 +320,17 @@ func (f *flags) looped(all []*upstream.Upstream) error {
 	if err != nil {
 		return nil // local says so
 	}
+	// An unspecified address is every one of this machine.
+	addr, err := netip.ParseAddr(host)
+	every := host == "" || err == nil && addr.IsUnspecified()
+	here := func(host string) bool {
+		addr, err := netip.ParseAddr(host)
+		return upstream.Loopback(host) || err == nil && addr.IsUnspecified()
+	}
 	for _, u := range all {
-		same := upstream.Loopback(host) && upstream.Loopback(u.URL.Hostname()) || host == u.URL.Hostname()
-		if same && u.URL.Port() == port && port != "0" {
+		to := cmp.Or(u.URL.Port(), map[string]string{"http": "80", "https": "443"}[u.URL.Scheme])
+		same := (every || here(host)) && here(u.URL.Hostname()) || host == u.URL.Hostname()
+		if same && to == port && port != "0" {
 			return fmt.Errorf("--upstream: %s is the address of the proxy itself", u.URL.Host)
 		}
 	}
@@ -376,6 +400,8 @@ func (f *flags) repairs() ([]toolguard.Option, error) {
 
 // run serves until ctx ends.
 func (f *flags) run(ctx context.Context, stderr io.Writer) error {
+	// The transport would log what an upstream sends unasked, which can be the end of an answer.
+	stdlog.SetOutput(io.Discard)
 	log := slog.New(slog.NewJSONHandler(stderr, nil))
 	c, err := f.config(log)
 	if err != nil {

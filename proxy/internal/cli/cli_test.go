@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"flag"
 	"fmt"
+	"io"
+	"log"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -82,7 +86,19 @@ func TestMistakes(t *testing.T) {
 		{"--max-unpacked 2TB", `--max-unpacked: expected a size, such as 64MiB, of at most 1 TiB, got "2TB"`},
 		{"--repair-timeout 2", `--repair-timeout: expected a time, such as 2s or 500ms, got "2"`},
 		{"--repair-timeout 0s", `--repair-timeout: expected a time above 0, got 0s`},
-		{"--host a:1", `--host: expected the name of a host without a port, got "a:1"`},
+		{"--host a:1", `--host: expected the name or the address of a host without a port, got "a:1"`},
+		{"--host a;b", `--host: expected the name or the address of a host without a port, got "a;b"`},
+		{"--upstream https://gw.example:99999", `--upstream: gw.example:99999: expected a port from 1 to 65535 behind the colon`},
+		{"--upstream https://gw.example:", `--upstream: gw.example:: expected a port from 1 to 65535 behind the colon`},
+		{"--upstream /$(id)=openai", `--upstream: "/$(id)=openai": expected a prefix such as /a, got "/$(id)"`},
+		{"--print-env --upstream /a;b=openai", `--upstream: "/a;b=openai": expected a prefix such as /a, got "/a;b"`},
+		{"--print-env --allow-remote --listen a;b:80", `--listen: expected an address with a port, such as 127.0.0.1:8787, got "a;b:80"`},
+		{"--print-env --listen 127.0.0.1:$(id)", `--listen: expected an address with a port, such as 127.0.0.1:8787, got "127.0.0.1:$(id)"`},
+		{"--print-env --listen 0.0.0.0:80", `--listen: other machines can reach "0.0.0.0:80": use 127.0.0.1, or --allow-remote`},
+		{"--allow-remote --listen 0.0.0.0:8787 --upstream http://127.0.0.1:8787", `--upstream: 127.0.0.1:8787 is the address of the proxy itself`},
+		{"--allow-remote --listen :8787 --upstream http://localhost:8787", `--upstream: localhost:8787 is the address of the proxy itself`},
+		{"--listen 127.0.0.1:80 --upstream http://localhost", `--upstream: localhost is the address of the proxy itself`},
+		{"--listen 127.0.0.1:8787 --allow-http --upstream http://0.0.0.0:8787", `--upstream: 0.0.0.0:8787 is the address of the proxy itself`},
 		{"\x1b[2J", "unexpected argument \"\\x1b[2J\"; toolguard proxy --help shows the usage"},
 	}
 	if runtime.GOOS != "windows" { // which has its own words
@@ -198,5 +214,70 @@ func TestRun(t *testing.T) {
 	cancel()
 	if got := <-code; got != exitOK || out.Len() > 0 {
 		t.Errorf("exit code %d, %q", got, &out)
+	}
+}
+
+// TestForeignLog: what an upstream sends unasked, such as the end of an answer that is longer than it
+// said, does not reach the log, whoever writes it.
+func TestForeignLog(t *testing.T) {
+	var foreign bytes.Buffer
+	log.SetOutput(&foreign)
+	t.Cleanup(func() { log.SetOutput(os.Stderr) })
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	closed := make(chan error, 1)
+	go func() {
+		c, err := listener.Accept()
+		if err != nil {
+			closed <- err
+			return
+		}
+		defer c.Close()
+		if _, err := http.ReadRequest(bufio.NewReader(c)); err != nil {
+			closed <- err
+			return
+		}
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokCANARY")
+		_, err = io.Copy(io.Discard, c) // the proxy closes the connection
+		closed <- err
+	}()
+	ctx, cancel := context.WithCancel(t.Context())
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	code := make(chan int, 1)
+	go func() {
+		code <- Run(ctx, []string{"--listen", "127.0.0.1:0", "--upstream", "http://" + listener.Addr().String()}, "1", io.Discard, write)
+		write.Close()
+	}()
+	lines := bufio.NewReader(read)
+	line, err := lines.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, address, _ := strings.Cut(strings.TrimRight(line, "\"}\n"), `"address":"`)
+	res, err := http.Get("http://" + address + "/v1/models")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if text, err := io.ReadAll(res.Body); err != nil || string(text) != "ok" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+	cancel()
+	rest, err := io.ReadAll(lines)
+	if err != nil {
+		t.Error(err)
+	}
+	if got := <-code; got != exitOK || strings.Contains(string(rest), "CANARY") || foreign.Len() > 0 {
+		t.Errorf("exit code %d, log %q, the log of the library %q", got, rest, &foreign)
 	}
 }

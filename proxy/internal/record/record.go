@@ -96,7 +96,11 @@ func (d *Dir) Add(e Entry, text []byte) error {
 		return err
 	}
 	_, err = f.Write(b.Bytes())
-	return errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err != nil {
+		d.next--
+		return errors.Join(err, os.Remove(f.Name())) // it would count as a file
+	}
+	return nil
 }
 
 // create creates the next file. Those that an earlier run has written stay.

@@ -5,12 +5,14 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -25,7 +27,8 @@ type exchange struct {
 	rest     string // the path without the prefix, as it is escaped
 	endpoint string
 	shape    refusal.Shape
-	header   string // the value of X-Toolguard in the response, "" for none
+	header   string      // the value of X-Toolguard in the response, "" for none
+	answer   http.Header // of the response to the client
 }
 
 // exchangeKey is the key of the exchange in the context of a request.
@@ -66,8 +69,15 @@ func newForward(transport http.RoundTripper, failed func(*exchange, string)) *ht
 		// Its errors quote responses and addresses. failed has them in words.
 		ErrorLog: log.New(io.Discard, "", 0),
 		ModifyResponse: func(r *http.Response) error {
-			if x := exchangeOf(r.Request.Context()); x.header != "" {
+			x := exchangeOf(r.Request.Context())
+			if r.StatusCode < 100 {
+				return errStatus // it cannot be written
+			}
+			if x.header != "" {
 				r.Header.Add(header, x.header)
+			}
+			if _, ok := r.Header["Content-Type"]; !ok {
+				x.answer["Content-Type"] = nil // or the server would guess one
 			}
 			return nil
 		},
@@ -100,6 +110,7 @@ func rewrite(p *httputil.ProxyRequest) {
 	}
 	p.Out.URL = &url.URL{Scheme: x.upstream.URL.Scheme, Host: x.upstream.URL.Host, Path: plain, RawPath: escaped, RawQuery: p.In.URL.RawQuery, ForceQuery: p.In.URL.ForceQuery}
 	p.Out.Host = x.upstream.URL.Host
+	p.Out.Trailer = p.In.Trailer // a copy would stay without values, which come after the body
 	if p.Out.ContentLength > 0 {
 		p.Out.Body = bounded(p.Out.Body, p.Out.ContentLength)
 	}
@@ -108,6 +119,27 @@ func rewrite(p *httputil.ProxyRequest) {
 			p.Out.Header[name] = values
 		}
 	}
+}
+
+// errStatus says that a response has no valid status.
+var errStatus = errors.New("a status below 100")
+
+// escapedPath returns the path of a request as it came. Only bytes that no URL may have are escaped;
+// url.URL would then escape the whole path anew, and %2F would become a slash.
+func escapedPath(u *url.URL) string {
+	if u.RawPath == "" {
+		return u.EscapedPath()
+	}
+	var b strings.Builder
+	for i := range len(u.RawPath) {
+		switch c := u.RawPath[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-._~!$&'()*+,;=:@[]/%", c) >= 0:
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
 }
 
 // bounded returns a body that ends after n bytes without another read. The transport reads behind the

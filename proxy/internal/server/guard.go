@@ -3,6 +3,7 @@ package server
 import (
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -18,12 +19,13 @@ type guard struct {
 
 // refuses returns why a request is refused, "" if it is not.
 func (g guard) refuses(r *http.Request) string {
-	switch origin := r.Header.Get("Origin"); {
+	foreign := func(origin string) bool { return origin != "" && !g.trusts(origin) }
+	switch origins := r.Header.Values("Origin"); {
 	case !g.knows(hostname(r.Host)):
 		return "the Host of the request is neither this machine nor a --host"
-	case r.Method == http.MethodOptions && origin != "" && r.Header.Get("Access-Control-Request-Method") != "":
+	case r.Method == http.MethodOptions && len(origins) > 0 && r.Header.Get("Access-Control-Request-Method") != "":
 		return "web pages may not send requests through this proxy"
-	case origin != "" && !g.trusts(origin):
+	case slices.ContainsFunc(origins, foreign):
 		return "the Origin of the request is neither this machine nor a --host"
 	}
 	return ""
@@ -31,6 +33,9 @@ func (g guard) refuses(r *http.Request) string {
 
 // knows reports whether a host is this machine or was named by --host.
 func (g guard) knows(host string) bool {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		host = addr.String() // an address has several forms
+	}
 	return upstream.Loopback(host) || slices.Contains(g.hosts, strings.TrimSuffix(strings.ToLower(host), "."))
 }
 
@@ -38,10 +43,12 @@ func (g guard) knows(host string) bool {
 // those of programs, whose origins have schemes of their own.
 func (g guard) trusts(origin string) bool {
 	u, err := url.Parse(origin)
-	if err != nil || u.Scheme == "" { // null is the origin of a page in a sandbox
+	// null is the origin of a page in a sandbox, and one without a host is none of a program.
+	if err != nil || u.Scheme == "" || u.Opaque != "" {
 		return false
 	}
-	return u.Scheme != "http" && u.Scheme != "https" || g.knows(u.Hostname())
+	network := slices.Contains([]string{"http", "https", "ws", "wss", "ftp"}, u.Scheme)
+	return !network || g.knows(u.Hostname())
 }
 
 // hostname returns a Host without its port.

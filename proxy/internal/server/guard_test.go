@@ -24,7 +24,7 @@ import (
 // upstream.
 func TestGuard(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, func(c *Config) { c.Hosts = []string{"guard.example"} })
+	w := newWorld(t, nil, func(c *Config) { c.Hosts = []string{"guard.example", "fd00::1"} })
 	const (
 		host   = "the Host of the request is neither this machine nor a --host"
 		origin = "the Origin of the request is neither this machine nor a --host"
@@ -60,6 +60,15 @@ func TestGuard(t *testing.T) {
 		{"POST", []string{"Origin", "https://guard.example"}, ""},
 		{"POST", []string{"Origin", "vscode-webview://1"}, ""},
 		{"POST", []string{"Origin", "file://"}, ""},
+		{"POST", []string{"Origin", "http://localhost", "Origin", "http://evil.example"}, origin},
+		{"POST", []string{"Origin", "http://localhost", "Origin", "http://127.0.0.1"}, ""},
+		{"POST", []string{"Origin", "wss://evil.example"}, origin},
+		{"POST", []string{"Origin", "ftp://evil.example"}, origin},
+		{"POST", []string{"Origin", "blob:https://evil.example"}, origin},
+		{"POST", []string{"Origin", "data:x"}, origin},
+		{"POST", []string{"Host", "[fd00::1]:8787"}, ""},
+		{"POST", []string{"Host", "[FD00:0:0::1]"}, ""},
+		{"POST", []string{"Host", "[fd00::2]"}, host},
 		{"OPTIONS", []string{"Origin", "https://evil.example", "Access-Control-Request-Method", "POST"}, pages},
 		{"OPTIONS", []string{"Origin", "http://localhost:3000", "Access-Control-Request-Method", "POST"}, pages},
 		{"OPTIONS", nil, ""},
@@ -83,7 +92,7 @@ func TestGuard(t *testing.T) {
 		}
 	}
 	// Requests to a proxy name another host in their target.
-	for _, line := range []string{"GET http://evil.example/ HTTP/1.1\r\nHost: localhost", "CONNECT evil.example:443 HTTP/1.1\r\nHost: localhost", "CONNECT 127.0.0.1:443 HTTP/1.1\r\nHost: localhost"} {
+	for _, line := range []string{"GET http://evil.example/ HTTP/1.1\r\nHost: localhost", "CONNECT evil.example:443 HTTP/1.1\r\nHost: localhost", "CONNECT 127.0.0.1:443 HTTP/1.1\r\nHost: localhost", "OPTIONS * HTTP/1.1\r\nHost: evil.example"} {
 		c, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
 		if err != nil {
 			t.Fatal(err)

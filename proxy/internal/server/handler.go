@@ -32,8 +32,6 @@ type Config struct {
 	Hosts []string
 	// Repairs says what is repaired, for all endpoints.
 	Repairs []toolguard.Option
-	// LoseWords says that repairs may remove contents.
-	LoseWords bool
 	// Profile is that of upstreams that have none, "" for none.
 	Profile string
 	// DryRun forwards all requests as they came.
@@ -67,7 +65,7 @@ type route struct {
 // newHandler returns the handler of a configuration.
 func newHandler(c Config, transport http.RoundTripper) (*handler, error) {
 	h := &handler{
-		Config: c, guard: guard{c.Hosts}, checker: body.New(c.MaxUnpacked, c.Timeout, !c.LoseWords), options: map[route][]toolguard.Option{},
+		Config: c, guard: guard{c.Hosts}, checker: body.New(c.MaxUnpacked, c.Timeout), options: map[route][]toolguard.Option{},
 	}
 	h.forward = newForward(transport, h.failed)
 	for _, u := range c.Upstreams {
@@ -107,8 +105,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.Metrics.Begin()()
-	u, rest := h.Upstreams.Find(r.URL.EscapedPath())
-	x := &exchange{upstream: u, rest: rest, shape: refusal.OpenAI}
+	u, rest := h.Upstreams.Find(escapedPath(r.URL))
+	x := &exchange{upstream: u, rest: rest, shape: refusal.OpenAI, answer: w.Header()}
 	var e *endpoint.Endpoint
 	if u != nil {
 		if e = endpoint.Find(r.Method, u.Path(rest)); e != nil {
@@ -128,6 +126,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+	if e != nil || offers(r, "h2c") {
+		r = stays(r)
+	}
 	if e != nil || upgrades(r) {
 		var ok bool
 		if r, ok = h.repair(w, r, x, e); !ok {
@@ -256,7 +257,7 @@ func (h *handler) check(w http.ResponseWriter, r *http.Request, x *exchange, e *
 	h.note(x, e, &result, outcome, took, len(raw), left)
 	switch {
 	case outcome == "rejected":
-		f := left[0]
+		f := result.Refused()
 		w.Header().Set(header, "rejected")
 		refusal.Refusal{
 			Status: http.StatusBadRequest, Code: f.Rule, Param: f.Pointer,

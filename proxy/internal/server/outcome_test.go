@@ -114,6 +114,12 @@ func TestOrphans(t *testing.T) {
 	if diff := cmp.Diff(want, w.last().Body); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	// Fields beside the content stay too, and the prompt cache ends at the same place.
+	w.post("/v1/messages", `{"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"gone","content":"words","is_error":true,"x":[1e400,"\u00e9"],"cache_control":{"type":"ephemeral"}},{"type":"text","text":"so?"}]}]}`)
+	want = `{"messages":[{"role":"user","content":[{"type":"text","text":"[toolguard] Result of unknown (id gone), kept as text:\nwords\n{\"is_error\":true,\"x\":[1e400,\"\\u00e9\"]}","cache_control":{"type":"ephemeral"}},{"type":"text","text":"so?"}]}]}`
+	if diff := cmp.Diff(want, w.last().Body); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 	// Which one of two results is right is not for the proxy to say.
 	twice := `{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"a"},{"role":"tool","tool_call_id":"c1","content":"b"}]}`
 	res, _ := w.post("/v1/chat/completions", twice)
@@ -125,7 +131,7 @@ func TestOrphans(t *testing.T) {
 		"level": "INFO", "msg": "request", "upstream": strings.TrimPrefix(w.upstream.URL, "http://"), "endpoint": "chat", "outcome": "left",
 		"left": 1.0, "left_rules": map[string]any{"duplicate-tool-result": 1.0}, "bytes": float64(len(twice)),
 	}
-	if diff := cmp.Diff(want2, lines[1]); diff != "" {
+	if diff := cmp.Diff(want2, lines[2]); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
 }
@@ -280,6 +286,11 @@ func TestRejected(t *testing.T) {
 		"/v1beta/models/gemini-2.5-pro:generateContent": `{"error":{"code":400,"message":"toolguard proxy: /contents/1/role: the Google Gemini API does not accept the role \"robot\" [invalid-role]","status":"INVALID_ARGUMENT"}}`,
 		"/model/anthropic.claude-3/converse":            `{"message":"toolguard proxy: /messages/1/role: the Amazon Bedrock Converse API (Claude models) does not accept the role \"robot\" [invalid-role]"}`,
 	}
+	// A result is inserted before the error, and its id would be changed, but this is not what came.
+	twice["/moved/chat/completions"] = `{"model":"mistral-large-latest","messages":[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"call 0","type":"function","function":{"name":"ls","arguments":"{}"}}]},` +
+		`{"role":"assistant","content":null,"tool_calls":[{"id":"call 1","type":"function","function":{"name":"ls","arguments":"{}"}}]},{"role":"tool","tool_call_id":"call 1","content":"a"},{"role":"tool","tool_call_id":"call 1","content":"b"}]}`
+	want["/moved/chat/completions"] = `{"error":{"message":"toolguard proxy: /messages/4/tool_call_id: result for \"call 1\" is a second result for its call [duplicate-tool-result]",` +
+		`"type":"invalid_request_error","param":"/messages/4/tool_call_id","code":"duplicate-tool-result"}}`
 	for path, body := range twice {
 		res, text := w.post(path, body)
 		w.none()

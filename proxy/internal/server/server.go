@@ -9,6 +9,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -19,6 +20,7 @@ type Server struct {
 	main    *http.Server
 	side    *http.Server // for metrics
 	active  atomic.Int64
+	busy    sync.Map // the connections whose last response is not written yet
 	drain   time.Duration
 	cut     context.CancelFunc // ends all requests
 }
@@ -40,9 +42,19 @@ func newServer(c Config, transport http.RoundTripper, drain time.Duration) (*Ser
 	s.main = newHTTPServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.active.Add(1)
 		defer s.active.Add(-1)
+		if h.draining.Load() && !upgrades(r) {
+			w.Header().Set("Connection", "close")
+		}
 		h.ServeHTTP(w, r)
 	}))
 	s.main.BaseContext = func(net.Listener) context.Context { return base }
+	s.main.ConnState = func(c net.Conn, state http.ConnState) {
+		if state == http.StateActive {
+			s.busy.Store(c, true)
+		} else {
+			s.busy.Delete(c)
+		}
+	}
 	s.side = newHTTPServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/healthz":
@@ -63,6 +75,8 @@ func newHTTPServer(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog: log.New(io.Discard, "", 0), // it quotes requests
+		// It would answer OPTIONS * to everybody.
+		DisableGeneralOptionsHandler: true,
 	}
 }
 
@@ -84,15 +98,15 @@ func (s *Server) Serve(ctx context.Context, listener, side net.Listener) error {
 	}
 	s.handler.draining.Store(true)
 	s.handler.Log.Info("draining", "active", s.active.Load())
-	// Shutdown would no longer answer /healthz on connections that are open already.
+	// Shutdown would no longer answer /healthz on connections that are open already, and would wait
+	// for those that have sent nothing yet.
 	listener.Close()
-	s.main.SetKeepAlivesEnabled(false)
 	// A context of its own: the one that has ended would cut the streams.
 	wait, done := context.WithTimeout(context.Background(), s.drain)
 	defer done()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for s.active.Load() > 0 && wait.Err() == nil {
+	for (s.active.Load() > 0 || s.writes()) && wait.Err() == nil {
 		select {
 		case <-wait.Done():
 		case <-tick.C:
@@ -100,10 +114,16 @@ func (s *Server) Serve(ctx context.Context, listener, side net.Listener) error {
 	}
 	left := s.active.Load()
 	s.handler.Log.Info("ended", "cut", left)
-	if left == 0 {
-		_ = s.main.Shutdown(wait) // a response may still be on its way
-	}
 	s.cut()
 	_ = s.main.Close() // all that is left is cut
 	return nil
+}
+
+// writes reports whether a response is still on its way.
+func (s *Server) writes() (found bool) {
+	s.busy.Range(func(_, _ any) bool {
+		found = true
+		return false
+	})
+	return found
 }

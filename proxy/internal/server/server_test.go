@@ -79,6 +79,8 @@ type world struct {
 	upstream *httptest.Server
 	log      *logBuffer
 	metrics  *metrics.Metrics
+	// transport is the way to upstreams, nil for that of the command.
+	transport *http.Transport
 
 	mu   sync.Mutex
 	seen []received
@@ -176,7 +178,10 @@ func (w *world) run(address string, drain time.Duration, change ...func(*Config)
 		f(&c)
 	}
 	w.metrics = c.Metrics
-	transport := newTransport()
+	transport := w.transport
+	if transport == nil {
+		transport = newTransport()
+	}
 	s, err := newServer(c, transport, drain)
 	if err != nil {
 		w.t.Fatal(err)

@@ -22,6 +22,30 @@ func signed(r *http.Request) bool {
 	return r.Header.Get("Signature") != "" && r.Header.Get("Signature-Input") != ""
 }
 
+// stays returns a request without the offer to go on in another protocol, which a server may
+// ignore. Some clients offer HTTP/2 with every request, and the body of such a request is one as
+// any other.
+func stays(r *http.Request) *http.Request {
+	if r.Header.Get("Upgrade") == "" {
+		return r
+	}
+	r = r.Clone(r.Context())
+	r.Header.Del("Upgrade")
+	return r
+}
+
+// offers reports whether a request offers to go on in a protocol.
+func offers(r *http.Request, protocol string) bool {
+	for _, value := range r.Header.Values("Upgrade") {
+		for token := range strings.SplitSeq(value, ",") {
+			if strings.EqualFold(strings.TrimSpace(token), protocol) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // upgrades reports whether a request asks for another protocol, such as a WebSocket.
 func upgrades(r *http.Request) bool {
 	for _, value := range r.Header.Values("Connection") {

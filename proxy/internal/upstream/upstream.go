@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/toolguard/toolguard"
@@ -36,7 +38,7 @@ func Parse(value string) (*Upstream, error) {
 			return nil, fmt.Errorf("%q: expected %s=, followed by a preset or a URL", value, prefix)
 		}
 		u.Prefix, rest = strings.TrimRight(prefix, "/"), where
-		if strings.ContainsAny(u.Prefix, "?#%") || strings.Contains(u.Prefix, "//") {
+		if u.Prefix != "" && !prefixes.MatchString(u.Prefix) {
 			return nil, fmt.Errorf("%q: expected a prefix such as /a, got %q", value, prefix)
 		}
 	}
@@ -68,6 +70,8 @@ func parseURL(text string) (*url.URL, error) {
 		return nil, errors.New("expected a URL such as https://api.example.com/v1")
 	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":
 		return nil, fmt.Errorf("expected a URL that begins with https:// or http:// and names a host, got the scheme %q and the host %q", u.Scheme, u.Hostname())
+	case !validPort(u.Port()) || strings.HasSuffix(u.Host, ":"):
+		return nil, fmt.Errorf("%s: expected a port from 1 to 65535 behind the colon", u.Host)
 	case u.User != nil:
 		return nil, fmt.Errorf("%s: expected a URL without a user or a password; clients send their own keys", u.Host)
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
@@ -80,6 +84,15 @@ func parseURL(text string) (*url.URL, error) {
 	u.RawPath = escaped
 	return u, nil
 }
+
+// validPort reports whether a port can be connected to. "" is that of the scheme.
+func validPort(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
+}
+
+// prefixes matches the paths that need no escapes, neither in a URL nor in a shell.
+var prefixes = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
 
 // Names lists the presets.
 func Names() []string {
