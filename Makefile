@@ -53,17 +53,19 @@ lint-actions: ## check the workflows with actionlint
 fmt: ## format all Go files
 	$(TOOL) gofumpt -w .
 
-# Lists "package target" for every fuzz target of the module.
-FUZZ_TARGETS = $(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ { t[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, t[i]; n = 0 }'
+# The modules with fuzz targets. FUZZ_TARGETS lists "module package target" for all of these.
+FUZZ_MODULES = . proxy
+FUZZ_TARGETS = for module in $(FUZZ_MODULES); do $(GO) -C $$module test -list '^Fuzz' ./... | \
+	awk -v module=$$module '/^Fuzz/ { t[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print module, $$2, t[i]; n = 0 }' || exit 1; done
 
 fuzz: ## run every fuzz target for FUZZTIME (30s)
-	$(FUZZ_TARGETS) | while read -r pkg target; do \
+	($(FUZZ_TARGETS)) | while read -r module pkg target; do \
 		echo "$$pkg $$target"; \
-		TOOLGUARD_LONG=1 $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null || exit 1; \
+		TOOLGUARD_LONG=1 $(GO) -C $$module test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null || exit 1; \
 	done
 
 fuzz-seeds: ## run the seeds of every fuzz target once
-	pkgs=$$($(FUZZ_TARGETS) | cut -d' ' -f1 | sort -u); [ -z "$$pkgs" ] || $(GO) test -run '^Fuzz' $$pkgs
+	($(FUZZ_TARGETS)) | cut -d' ' -f1,2 | sort -u | while read -r module pkg; do $(GO) -C $$module test -run '^Fuzz' "$$pkg" </dev/null || exit 1; done
 
 cover: ## write cover.out and print the total
 	$(GO) test -coverpkg=./... -coverprofile=cover.out ./...

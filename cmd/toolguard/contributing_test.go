@@ -1,11 +1,15 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestNamedTestsExist checks that the tests in CONTRIBUTING.md and the Makefile exist
@@ -84,5 +88,68 @@ func TestNamedTestsExist(t *testing.T) {
 	}
 	if n < 30 {
 		t.Errorf("%d tests are named", n)
+	}
+}
+
+// TestFuzzModules checks that make fuzz knows each module that has fuzz targets.
+func TestFuzzModules(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..")
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := regexp.MustCompile(`(?m)^FUZZ_MODULES = (.*)$`).FindSubmatch(makefile)
+	if list == nil {
+		t.Fatal("Makefile: expected a line that begins with FUZZ_MODULES")
+	}
+	got := strings.Fields(string(list[1]))
+	slices.Sort(got)
+	modules := map[string]bool{} // by folder: whether a test in it has a fuzz target
+	var tests []string
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != root && strings.HasPrefix(entry.Name(), "."):
+			return fs.SkipDir
+		case entry.Name() == "go.mod":
+			modules[filepath.Dir(path)] = false
+		case strings.HasSuffix(path, "_test.go"):
+			tests = append(tests, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := regexp.MustCompile(`(?m)^func Fuzz\w+\(\w+ \*testing\.F\)`)
+	for _, path := range tests {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !target.Match(text) {
+			continue
+		}
+		folder := filepath.Dir(path)
+		for _, is := modules[folder]; !is; _, is = modules[folder] {
+			folder = filepath.Dir(folder)
+		}
+		modules[folder] = true
+	}
+	var want []string
+	for folder, fuzzes := range modules {
+		if fuzzes {
+			name, err := filepath.Rel(root, folder)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, filepath.ToSlash(name))
+		}
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Makefile: FUZZ_MODULES (-want +got)\n%s", diff)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/toolguard/toolguard"
 	"github.com/toolguard/toolguard/internal/store"
 )
 
@@ -189,6 +190,9 @@ func (d *desk) session(e ending, path string) row {
 		if output := c.output(); output != "" && bytes.Contains(log, []byte(output)) && !strings.Contains(next.results[c.id], output) {
 			t.Errorf("the session has the result of %s, but the request of the repaired session has %q", c.letter(), next.results[c.id])
 		}
+		if _, answered := next.results[c.id]; next.called[c.id] && !answered {
+			t.Errorf("the request of the repaired session has no result of %s", c.letter())
+		}
 		if d.pinned && bytes.Contains(log, []byte(c.line)) && !next.called[c.id] {
 			t.Errorf("the session has the call %s, but the request of the repaired session does not", c.letter())
 		}
@@ -212,6 +216,21 @@ func (d *desk) session(e ending, path string) row {
 		t.Logf("the home is in %s", keep)
 	}
 	return got
+}
+
+// errorsOf returns the errors that toolguard finds in a request.
+func errorsOf(t *testing.T, api *wire, body []byte) (out []string) {
+	t.Helper()
+	report, err := toolguard.CheckBytes(t.Context(), body, toolguard.Request(), toolguard.Dialect(api.name), toolguard.Send())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range report.Findings {
+		if f.Severity == toolguard.Error {
+			out = append(out, f.Rule+": "+f.Message)
+		}
+	}
+	return out
 }
 
 // interrupt starts the agent, waits for the command that creates a file and for the session to
@@ -440,30 +459,16 @@ func (d *desk) resumed(path string, commands []command) *resumption {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	r.faults = r.request.wire.faults(messages)
-	// Agents may change ids, so a call is known by its command. Results follow their calls.
-	var waiting []call
-	for _, m := range messages {
-		for _, result := range m.results {
-			for i, c := range waiting {
-				if c.id != result.id || c.name != result.name && result.name != "" {
-					continue
-				}
-				for _, known := range commands {
-					if strings.Contains(c.args, known.line) {
-						r.results[known.id] = result.text
-					}
-				}
-				waiting = slices.Delete(waiting, i, i+1)
-				break
+	r.faults = r.request.wire.refusals(r.request.body)
+	// Agents may change ids, so a call is known by its command.
+	for _, e := range exchanges(messages) {
+		for _, known := range commands {
+			if e.call == nil || !strings.Contains(e.call.args, known.line) {
+				continue
 			}
-		}
-		for _, c := range m.calls {
-			waiting = append(waiting, c)
-			for _, known := range commands {
-				if strings.Contains(c.args, known.line) {
-					r.called[known.id] = true
-				}
+			r.called[known.id] = true
+			if e.result != nil {
+				r.results[known.id] = e.result.text
 			}
 		}
 	}

@@ -14,13 +14,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard"
+	"github.com/toolguard/toolguard/internal/provider"
 	"github.com/toolguard/toolguard/internal/sample"
 )
 
@@ -39,10 +39,10 @@ func TestTrimmedRequests(t *testing.T) {
 			got := map[string]int{}
 			for _, p := range trimmings(t, api, sample.Size(1, 60, 120)) {
 				got["trimmed"]++
-				if faults := refusals(t, api, p.trimmed); len(faults) > 0 {
+				if faults := append(wireOf(t, api).refusals(p.trimmed), untidy(t, api, p.trimmed)...); len(faults) > 0 {
 					t.Errorf("%s: %q\n%s", p.name, faults, p.trimmed)
 				}
-				if p.naive != nil && len(refusals(t, api, p.naive)) > 0 {
+				if p.naive != nil && len(wireOf(t, api).refusals(p.naive)) > 0 {
 					got["refused if cut by message"]++
 				}
 			}
@@ -64,15 +64,17 @@ func TestClients(t *testing.T) {
 	send := startClients(t, dir)
 	for _, api := range wires() {
 		t.Run(api.name, func(t *testing.T) {
+			rules, err := provider.Find(api.name)
+			if err != nil {
+				t.Fatal(err)
+			}
 			var last []byte // the body of the last request
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				last, _ = io.ReadAll(r.Body)
 				w.Header().Set("Content-Type", "application/json")
-				if faults := refusals(t, api.name, last); len(faults) > 0 {
+				if why := rules.Faults(last); len(why) > 0 {
 					w.WriteHeader(http.StatusBadRequest)
-					fmt.Fprint(w, encode(map[string]any{"type": "error", "error": map[string]any{
-						"type": "invalid_request_error", "code": 400, "status": "INVALID_ARGUMENT", "message": faults[0],
-					}}))
+					w.Write(rules.Refusal(why[0])) //nolint:errcheck // the client may be gone
 					return
 				}
 				fmt.Fprint(w, answers[api.name])
@@ -96,7 +98,7 @@ func TestClients(t *testing.T) {
 					t.Errorf("%s: the client sent something else (-trimmed +sent)\n%s", p.name, diff)
 				}
 				sent++
-				if p.naive == nil || len(refusals(t, api.name, p.naive)) == 0 {
+				if p.naive == nil || len(rules.Faults(p.naive)) == 0 {
 					continue
 				}
 				if a := send(t, api.name, server.URL, p.naive); a.Status != http.StatusBadRequest {
@@ -175,55 +177,44 @@ func startClients(t *testing.T, dir string) func(t *testing.T, api, url string, 
 	}
 }
 
-// refusals returns why an API would refuse a request: the faults of its calls and results, and
-// what it asks for around them.
-func refusals(t *testing.T, api string, body []byte) (faults []string) {
+// untidy returns what is wrong in a request even if its API accepts it: calls and results that do
+// not belong together, which Gemini only counts, and contents with calls right behind a content of
+// the model, which not all versions of Gemini refuse.
+func untidy(t *testing.T, api string, body []byte) (faults []string) {
 	t.Helper()
-	i := slices.IndexFunc(wires(), func(w *wire) bool { return w.name == api })
-	messages, _, err := wires()[i].read(body)
+	messages, _, err := wireOf(t, api).read(body)
 	if err != nil {
 		return []string{err.Error()}
 	}
-	faults = wires()[i].faults(messages)
-	switch api {
-	case "gemini":
-		for i, m := range messages {
-			if len(m.calls) > 0 && (i == 0 || messages[i-1].role == "model") {
-				faults = append(faults, fmt.Sprintf("contents[%d]: a turn with calls comes right after a user turn or responses", i))
-			}
+	for _, e := range exchanges(messages) {
+		if e.call == nil || e.result == nil {
+			faults = append(faults, e.String())
 		}
-	case "openai-responses":
-		faults = append(faults, reasoningFaults(t, body)...)
+	}
+	for i, m := range messages {
+		if api == "gemini" && len(m.calls) > 0 && i > 0 && messages[i-1].role == "model" {
+			faults = append(faults, fmt.Sprintf("contents[%d]: calls behind a content of the model", i))
+		}
 	}
 	return faults
 }
 
-// reasoningFaults: reasoning comes right before the item that it led to, and such an item is not
-// without it. The ids of this test say which reasoning led to an item: fc_rs7_0 and msg_rs7 need
-// rs7.
-func reasoningFaults(t *testing.T, body []byte) (faults []string) {
+// sign returns a request with the signatures that its API gives to the reasoning in it.
+func sign(t *testing.T, api string, body []byte) []byte {
 	t.Helper()
-	var req struct {
-		Input []struct{ Type, ID string }
+	if api != "anthropic" {
+		return body
 	}
-	if err := json.Unmarshal(body, &req); err != nil {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(body, &fields); err != nil {
 		t.Fatal(err)
 	}
-	seen := map[string]bool{}
-	for i, item := range req.Input {
-		_, cause, needs := strings.Cut(item.ID, "_rs")
-		cause, _, _ = strings.Cut(cause, "_")
-		switch {
-		case item.Type == "reasoning":
-			seen[item.ID] = true
-			if i+1 == len(req.Input) || !strings.Contains(req.Input[i+1].ID+"_", "_"+item.ID+"_") {
-				faults = append(faults, fmt.Sprintf("input[%d]: reasoning %q without its following item", i, item.ID))
-			}
-		case needs && !seen["rs"+cause]:
-			faults = append(faults, fmt.Sprintf("input[%d]: item %q without its reasoning", i, item.ID))
-		}
+	messages, err := provider.Sign(fields["messages"])
+	if err != nil {
+		t.Fatal(err)
 	}
-	return faults
+	fields["messages"] = messages
+	return []byte(encode(fields))
 }
 
 // A trimming is a request that was trimmed, and the same request cut at the same message; nil if
@@ -266,8 +257,12 @@ func trimmings(t *testing.T, api string, every int) (out []trimming) {
 			t.Fatal(err)
 		}
 		n := len(listOf(body))
-		if n == 0 || len(refusals(t, api, body)) > 0 {
-			continue // it is not a request, or not a whole one
+		if n == 0 {
+			continue // it is not a request
+		}
+		body = sign(t, api, body)
+		if len(wireOf(t, api).refusals(body))+len(untidy(t, api, body)) > 0 {
+			continue // it is not a whole one
 		}
 		for i := 1; i < n; i++ {
 			for _, b := range boundaries {
@@ -276,7 +271,7 @@ func trimmings(t *testing.T, api string, every int) (out []trimming) {
 		}
 	}
 	long := longRequest(t, api)
-	if faults := refusals(t, api, long); len(faults) > 0 {
+	if faults := append(wireOf(t, api).refusals(long), untidy(t, api, long)...); len(faults) > 0 {
 		t.Fatalf("the long request is not valid: %q", faults)
 	}
 	n := len(listOf(long))
@@ -341,7 +336,7 @@ func longRequest(t *testing.T, api string) []byte {
 	t.Helper()
 	r := rand.New(rand.NewPCG(sample.Seed(7), 1))
 	w := writers()[api]
-	w.add = func(role string, parts ...any) { w.list = append(w.list, w.message(role, parts)...) }
+	w.add = func(role string, parts ...any) { w.list = append(w.list, w.message(w, role, parts)...) }
 	words := strings.Fields("the test of a file fails in line \"seven\" \\ with é, 漢字, 😀 and\nmore")
 	text := func(n int) string {
 		var b strings.Builder
@@ -384,7 +379,7 @@ func longRequest(t *testing.T, api string) []byte {
 	w.add("user", said("Go on."))
 	fields := maps.Clone(w.fields)
 	fields[w.key] = w.list
-	return []byte(encode(fields))
+	return sign(t, api, []byte(encode(fields)))
 }
 
 // The parts of a message. A thought leads to what follows it in the message.
@@ -410,9 +405,10 @@ type writer struct {
 	fields   map[string]any // the other fields of a request
 	system   bool           // the system prompt is a message
 	shuffles bool           // results may be in any order
-	message  func(role string, parts []any) []any
+	message  func(w *writer, role string, parts []any) []any
 	add      func(role string, parts ...any)
 	list     []any
+	items    int // that have an id
 }
 
 type object = map[string]any
@@ -427,14 +423,14 @@ func writers() map[string]*writer {
 				"model": "claude-sonnet-4-5", "max_tokens": 2048, "system": "Be brief.", "thinking": object{"type": "enabled", "budget_tokens": 1024},
 				"tools": []any{object{"name": "run", "input_schema": schema}},
 			},
-			message: func(role string, parts []any) []any {
+			message: func(_ *writer, role string, parts []any) []any {
 				var content []any
 				for _, p := range parts {
 					switch p := p.(type) {
 					case said:
 						content = append(content, object{"type": "text", "text": p})
 					case thought:
-						content = append(content, object{"type": "thinking", "thinking": "hm", "signature": fmt.Sprintf("c2lnbmF0dXJl%d", p)})
+						content = append(content, object{"type": "thinking", "thinking": "hm", "signature": ""})
 					case called:
 						content = append(content, object{"type": "tool_use", "id": p.id(), "name": "run", "input": object{"arg": p.arg}})
 					case returned:
@@ -453,7 +449,7 @@ func writers() map[string]*writer {
 				"systemInstruction": object{"parts": []any{object{"text": "Be brief."}}},
 				"tools":             []any{object{"functionDeclarations": []any{object{"name": "run", "parameters": schema}}}},
 			},
-			message: func(role string, parts []any) []any {
+			message: func(_ *writer, role string, parts []any) []any {
 				var content []any
 				for _, p := range parts {
 					switch p := p.(type) {
@@ -478,7 +474,7 @@ func writers() map[string]*writer {
 			fields: object{
 				"model": "gpt-4.1", "tools": []any{object{"type": "function", "function": object{"name": "run", "parameters": schema}}},
 			},
-			message: func(role string, parts []any) (out []any) {
+			message: func(_ *writer, role string, parts []any) (out []any) {
 				m := object{"role": role, "content": nil}
 				var calls []any
 				for _, p := range parts {
@@ -504,15 +500,16 @@ func writers() map[string]*writer {
 				"model": "gpt-5.1", "store": false, "instructions": "Be brief.", "include": []any{"reasoning.encrypted_content"},
 				"tools": []any{object{"type": "function", "name": "run", "parameters": schema, "strict": false}},
 			},
-			message: func(role string, parts []any) (out []any) {
-				cause := ""
-				for i, p := range parts {
+			message: func(w *writer, role string, parts []any) (out []any) {
+				cause := "" // of an item: its id says so, as in package provider
+				for _, p := range parts {
 					if t, is := p.(thought); is {
-						cause = fmt.Sprintf("rs%d", t)
-						out = append(out, object{"type": "reasoning", "id": cause, "summary": []any{}, "encrypted_content": "c2VjcmV0"})
+						cause = fmt.Sprintf("_after_%d", t)
+						out = append(out, object{"type": "reasoning", "id": fmt.Sprintf("rs_%d", t), "summary": []any{}, "encrypted_content": "c2VjcmV0"})
 						continue
 					}
-					id := fmt.Sprintf("_%s_%d", cause, i)
+					w.items++
+					id := fmt.Sprintf("_%d%s", w.items, cause)
 					switch p := p.(type) {
 					case said:
 						kind := "input_text"

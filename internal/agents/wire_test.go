@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/provider"
 )
 
 // A call is a tool call in a request. Its id is "" if the request has none.
@@ -19,8 +22,47 @@ type message struct {
 	role    string
 	calls   []call
 	results []result
-	// late says that something else comes before a result in this message.
-	late bool
+}
+
+// An exchange is a call with its result, or one of them alone.
+type exchange struct {
+	call   *call
+	result *result
+}
+
+// exchanges returns the calls of a request with their results, by ids and, if results have them,
+// names, in the order of the calls. Results without a call come last. It is not how an API pairs
+// them: those of Gemini are counted, and an API may take a result of another call.
+func exchanges(messages []message) (out []exchange) {
+	var alone []exchange
+	for _, m := range messages {
+		for _, r := range m.results {
+			i := slices.IndexFunc(out, func(e exchange) bool {
+				return e.result == nil && e.call.id == r.id && (e.call.name == r.name || r.name == "")
+			})
+			if i < 0 {
+				alone = append(alone, exchange{result: &r})
+				continue
+			}
+			out[i].result = &r
+		}
+		for _, c := range m.calls {
+			out = append(out, exchange{call: &c})
+		}
+	}
+	return append(out, alone...)
+}
+
+// String describes an exchange.
+func (e exchange) String() string {
+	if e.call == nil {
+		return fmt.Sprintf("result %q has no call: %s", e.result.id, e.result.text)
+	}
+	called := fmt.Sprintf("%s %s %q", e.call.name, e.call.args, e.call.id)
+	if e.result == nil {
+		return called + " has no result"
+	}
+	return called + ": " + e.result.text
 }
 
 // A reply is what the model answers: a text, and the commands that it runs.
@@ -32,16 +74,14 @@ type reply struct {
 // A command is a shell command with the id of its call.
 type command struct{ id, line string }
 
-// A wire is an API of models. Its functions share no code with toolguard, so that the
-// requests of agents are checked twice.
+// A wire is an API of models. Its functions share no code with toolguard, and neither do the rules
+// of package provider, so that the requests of agents are checked twice.
 type wire struct {
-	name string
+	name string // as in package provider
 	// path is a part of the paths of requests to a model.
 	path string
 	// read returns the messages of a request, and the names of the tools that it declares.
 	read func(body []byte) ([]message, []string, error)
-	// faults returns why the API would reject the messages.
-	faults func([]message) []string
 	// events returns the stream with a reply.
 	events func(r reply, tool shell) []event
 }
@@ -55,11 +95,34 @@ type event struct {
 // wires returns the APIs that agents use.
 func wires() []*wire {
 	return []*wire{
-		{"anthropic", "/messages", readMessages, messagesFaults, messagesEvents},
-		{"openai-responses", "/responses", readResponses, responsesFaults, responsesEvents},
-		{"openai-chat", "/chat/completions", readChat, chatFaults, chatEvents},
-		{"gemini", "enerateContent", readContents, contentsFaults, contentsEvents},
+		{"anthropic", "/messages", readMessages, messagesEvents},
+		{"openai-responses", "/responses", readResponses, responsesEvents},
+		{"openai-chat", "/chat/completions", readChat, chatEvents},
+		{"gemini", "enerateContent", readContents, contentsEvents},
 	}
+}
+
+// wireOf returns the API with a name.
+func wireOf(t *testing.T, name string) *wire {
+	t.Helper()
+	all := wires()
+	i := slices.IndexFunc(all, func(w *wire) bool { return w.name == name })
+	if i < 0 {
+		t.Fatalf("expected one of %d model APIs, not %q", len(all), name)
+	}
+	return all[i]
+}
+
+// refusals returns why the API refuses a request.
+func (w *wire) refusals(body []byte) (why []string) {
+	rules, err := provider.Find(w.name)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, f := range rules.Faults(body) {
+		why = append(why, f.Message)
+	}
+	return why
 }
 
 // A shell is a tool that runs a command, as an agent declares it.
@@ -138,16 +201,12 @@ func readMessages(body []byte) (out []message, tools []string, err error) {
 			Content   json.RawMessage
 		}
 		if json.Unmarshal(m.Content, &blocks) == nil {
-			other := false
 			for _, b := range blocks {
 				switch b.Type {
 				case "tool_use":
 					msg.calls = append(msg.calls, call{b.ID, b.Name, string(b.Input)})
 				case "tool_result":
 					msg.results = append(msg.results, result{id: b.ToolUseID, text: text(b.Content)})
-					msg.late = msg.late || other
-				default:
-					other = true
 				}
 			}
 		}
@@ -157,53 +216,6 @@ func readMessages(body []byte) (out []message, tools []string, err error) {
 		tools = append(tools, t.Name)
 	}
 	return out, tools, nil
-}
-
-// messagesFaults: the results of a turn are at the beginning of the next message, each call has
-// one, and each result has a call.
-func messagesFaults(messages []message) (faults []string) {
-	fault := func(i int, format string, a ...any) {
-		faults = append(faults, fmt.Sprintf("messages[%d]: ", i)+fmt.Sprintf(format, a...))
-	}
-	seen := map[string]bool{}
-	var open []call
-	for i, m := range messages {
-		if i == 0 && m.role != "user" {
-			fault(i, "the first message has the role %q", m.role)
-		}
-		for _, r := range m.results {
-			k := slices.IndexFunc(open, func(c call) bool { return c.id == r.id })
-			if k < 0 {
-				fault(i, "result %q has no call in the message before", r.id)
-				continue
-			}
-			open = slices.Delete(open, k, k+1)
-		}
-		if len(m.results) > 0 && m.role != "user" {
-			fault(i, "results in a message with the role %q", m.role)
-		}
-		if m.late {
-			fault(i, "something else comes before a result")
-		}
-		for _, c := range open {
-			fault(i, "call %q has no result here", c.id)
-		}
-		open = nil
-		for _, c := range m.calls {
-			if m.role != "assistant" {
-				fault(i, "call %q in a message with the role %q", c.id, m.role)
-			}
-			if c.id == "" || seen[c.id] {
-				fault(i, "the id %q of a call is empty or occurs twice", c.id)
-			}
-			seen[c.id] = true
-			open = append(open, c)
-		}
-	}
-	for _, c := range open {
-		fault(len(messages), "call %q has no result here", c.id)
-	}
-	return faults
 }
 
 func messagesEvents(r reply, tool shell) []event {
@@ -292,38 +304,6 @@ func readResponses(body []byte) (out []message, tools []string, err error) {
 	return out, tools, nil
 }
 
-// responsesFaults: each call has one output behind it, and each output has a call.
-func responsesFaults(items []message) (faults []string) {
-	const open, answered = 1, 2
-	state := map[string]int{}
-	for i, item := range items {
-		for _, c := range item.calls {
-			if c.id == "" || state[c.id] != 0 {
-				faults = append(faults, fmt.Sprintf("input[%d]: the call_id %q is empty or occurs twice", i, c.id))
-			}
-			state[c.id] = open
-		}
-		for _, r := range item.results {
-			switch state[r.id] {
-			case 0:
-				faults = append(faults, fmt.Sprintf("input[%d]: output %q has no call before it", i, r.id))
-			case answered:
-				faults = append(faults, fmt.Sprintf("input[%d]: call %q has two outputs", i, r.id))
-			default:
-				state[r.id] = answered
-			}
-		}
-	}
-	for i, item := range items {
-		for _, c := range item.calls {
-			if state[c.id] == open {
-				faults = append(faults, fmt.Sprintf("input[%d]: call %q has no output", i, c.id))
-			}
-		}
-	}
-	return faults
-}
-
 func responsesEvents(r reply, tool shell) []event {
 	items := []map[string]any{{
 		"id": "msg_" + unique(r), "type": "message", "role": "assistant", "status": "completed",
@@ -383,43 +363,6 @@ func readChat(body []byte) (out []message, tools []string, err error) {
 		tools = append(tools, t.Function.Name)
 	}
 	return out, tools, nil
-}
-
-// chatFaults: right behind a message with calls there is one tool message for each call, and no
-// tool message is anywhere else.
-func chatFaults(messages []message) (faults []string) {
-	fault := func(i int, format string, a ...any) {
-		faults = append(faults, fmt.Sprintf("messages[%d]: ", i)+fmt.Sprintf(format, a...))
-	}
-	seen := map[string]bool{}
-	var open []call
-	for i, m := range append(slices.Clone(messages), message{role: "end"}) {
-		if m.role == "tool" {
-			id := m.results[0].id
-			k := slices.IndexFunc(open, func(c call) bool { return c.id == id })
-			if k < 0 {
-				fault(i, "tool message %q answers no call right before it", id)
-				continue
-			}
-			open = slices.Delete(open, k, k+1)
-			continue
-		}
-		for _, c := range open {
-			fault(i, "call %q has no tool message before this message", c.id)
-		}
-		open = nil
-		for _, c := range m.calls {
-			if c.id == "" || seen[c.id] {
-				fault(i, "the id %q of a call is empty or occurs twice", c.id)
-			}
-			if m.role != "assistant" {
-				fault(i, "call %q in a message with the role %q", c.id, m.role)
-			}
-			seen[c.id] = true
-			open = append(open, c)
-		}
-	}
-	return faults
 }
 
 func chatEvents(r reply, tool shell) []event {
@@ -486,40 +429,6 @@ func readContents(body []byte) (out []message, tools []string, err error) {
 		}
 	}
 	return out, tools, nil
-}
-
-// contentsFaults: a content with calls is not the first one, and the content behind it has as
-// many responses, with the same names in some order, and the same ids if they have ids.
-func contentsFaults(contents []message) (faults []string) {
-	fault := func(i int, format string, a ...any) {
-		faults = append(faults, fmt.Sprintf("contents[%d]: ", i)+fmt.Sprintf(format, a...))
-	}
-	key := func(id, name string) string { return name + "\x00" + id }
-	var open []call
-	for i, c := range append(slices.Clone(contents), message{}) {
-		if i == 0 && len(c.calls) > 0 {
-			fault(i, "the first content has calls")
-		}
-		for _, r := range c.results {
-			k := slices.IndexFunc(open, func(o call) bool { return key(o.id, o.name) == key(r.id, r.name) })
-			if k < 0 {
-				fault(i, "response to %q (id %q) has no call in the content before", r.name, r.id)
-				continue
-			}
-			open = slices.Delete(open, k, k+1)
-		}
-		if len(c.results) > 0 && c.role == "model" {
-			fault(i, "responses in a content with the role %q", c.role)
-		}
-		for _, o := range open {
-			fault(i, "call to %q (id %q) has no response here", o.name, o.id)
-		}
-		if len(c.calls) > 0 && c.role != "model" {
-			fault(i, "calls in a content with the role %q", c.role)
-		}
-		open = slices.Clone(c.calls)
-	}
-	return faults
 }
 
 func contentsEvents(r reply, tool shell) []event {

@@ -171,6 +171,8 @@ func responses(r object, f *faults) {
 		if strings.HasSuffix(kind, "_call") || strings.HasSuffix(kind, "_call_output") {
 			if id, ok := item["call_id"].(string); ok {
 				length(f, at+".call_id", id)
+			} else if _, isCall := outputs()[strings.TrimSuffix(kind, "_output")]; isCall && kind != "local_shell_call_output" {
+				f.at(at+".call_id", "missing_required_parameter", "Missing required parameter: '%s.call_id'.", at)
 			}
 		}
 	}

@@ -95,14 +95,20 @@ func anyPattern(text []rune) []rune {
 	}
 	out := slices.Clone(text)
 	for i, c := range out {
-		switch {
-		case c < 0 || c >= utf8.RuneSelf:
-			out[i] = filledLike(c)
-		case !stays(c):
-			out[i] = mark
-		}
+		out[i] = inPattern(c, mark)
 	}
 	return out
+}
+
+// inPattern returns what is in a regular expression instead of a character.
+func inPattern(c, mark rune) rune {
+	switch {
+	case c < 0 || c >= utf8.RuneSelf:
+		return filledLike(c)
+	case !stays(c):
+		return mark
+	}
+	return c
 }
 
 // filledLike returns a character that takes as many bytes as another one.

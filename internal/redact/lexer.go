@@ -1,10 +1,7 @@
 package redact
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
-	"io"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -61,102 +58,6 @@ func (m mode) within(key string) mode {
 	return m
 }
 
-// An input is text to be redacted: the bytes of a source, or the characters of a string.
-type input struct {
-	from *bufio.Reader // nil for the characters of a string
-	at   int64         // the offset of the next byte
-	// text are the characters of a string, and places their offsets in the source; nil if
-	// nobody needs them.
-	text   []rune
-	places []int64
-	ahead  rune
-	size   int // of ahead in bytes, 0 if it has not been read
-	err    error
-}
-
-// peek returns the next character, and false at the end.
-func (in *input) peek() (rune, bool) {
-	if in.from == nil {
-		if len(in.text) == 0 {
-			return 0, false
-		}
-		return in.text[0], true
-	}
-	if in.size > 0 {
-		return in.ahead, true
-	}
-	if in.err != nil {
-		return 0, false
-	}
-	b, err := in.from.Peek(utf8.UTFMax)
-	if len(b) == 0 {
-		if err != io.EOF {
-			in.err = err
-		}
-		return 0, false
-	}
-	in.ahead, in.size = utf8.DecodeRune(b)
-	if in.ahead == utf8.RuneError && in.size == 1 {
-		in.ahead = notUTF8 - rune(b[0])
-	}
-	return in.ahead, true
-}
-
-// next moves behind the next character.
-func (in *input) next() {
-	if in.from == nil {
-		in.text = in.text[1:]
-		if in.places != nil {
-			in.places = in.places[1:]
-		}
-		return
-	}
-	_, _ = in.from.Discard(in.size) // it is in the buffer
-	in.at += int64(in.size)
-	in.size = 0
-}
-
-// offset returns the offset of the next character in the source.
-func (in *input) offset() int64 {
-	switch {
-	case in.from != nil:
-		return in.at
-	case len(in.places) > 0:
-		return in.places[0]
-	}
-	return -1
-}
-
-// take returns the following characters that are like this.
-func (in *input) take(like func(rune) bool) []rune {
-	var out []rune
-	for r, more := in.peek(); more && like(r); r, more = in.peek() {
-		out = append(out, r)
-		in.next()
-	}
-	return out
-}
-
-// An output receives redacted text.
-type output struct {
-	to   *bufio.Writer // nil for the characters of a string
-	text []rune
-}
-
-func (out *output) add(text ...rune) {
-	if out.to == nil {
-		out.text = append(out.text, text...)
-		return
-	}
-	for _, r := range text {
-		if r < 0 {
-			_ = out.to.WriteByte(byte(notUTF8 - r)) // Flush reports the error
-		} else {
-			_, _ = out.to.WriteRune(r)
-		}
-	}
-}
-
 // A nest is an object or array that has begun.
 type nest struct {
 	mode   mode // of its keys and elements
@@ -183,15 +84,21 @@ type redactor struct {
 	level  level
 	spans  spans
 	phrase []string
+	most   int // characters of a string in memory
 	// escapes is set once a \u escape has been read.
 	escapes bool
 }
 
+// deepest is how deep objects and arrays are nested whose keys are distinguished. Readers go less
+// deep.
+const deepest = 10_000
+
 // run redacts JSON, whole or broken, that is in a place. What is not JSON becomes filler too.
 func (r *redactor) run(in *input, out *output, at place) {
 	var open []nest
+	deeper := 0 // objects and arrays in the last of open
 	where := func() place {
-		if len(open) > 0 && open[len(open)-1].onKey {
+		if deeper > 0 || len(open) > 0 && open[len(open)-1].onKey {
 			return place{mode: payload} // no value belongs here
 		}
 		if r.level < allWords && r.spans.has(in.offset()) {
@@ -214,6 +121,10 @@ func (r *redactor) run(in *input, out *output, at place) {
 	}
 	for c, more := in.peek(); more; c, more = in.peek() {
 		switch {
+		case (c == '{' || c == '[') && len(open) == deepest:
+			deeper++
+			out.add(c)
+			in.next()
 		case c == '{' || c == '[':
 			p := where()
 			open = append(open, nest{mode: p.mode, object: c == '{', onKey: c == '{', key: p.key, known: p.known, remote: p.remote})
@@ -223,14 +134,16 @@ func (r *redactor) run(in *input, out *output, at place) {
 			out.add(c)
 			in.next()
 		case c == '}' || c == ']':
-			if len(open) > 0 {
+			if deeper > 0 {
+				deeper--
+			} else if len(open) > 0 {
 				open = open[:len(open)-1]
 			}
 			ends()
 			out.add(c)
 			in.next()
 		case c == ',' || c == ':':
-			if len(open) > 0 {
+			if len(open) > 0 && deeper == 0 {
 				top := &open[len(open)-1]
 				top.ended = c == ':' && !top.onKey // no value belongs behind a second colon
 				top.onKey = top.object && c == ','
@@ -238,7 +151,7 @@ func (r *redactor) run(in *input, out *output, at place) {
 			out.add(c)
 			in.next()
 		case c == '"':
-			if len(open) > 0 && open[len(open)-1].onKey {
+			if deeper == 0 && len(open) > 0 && open[len(open)-1].onKey {
 				top := &open[len(open)-1]
 				top.key, top.known = r.key(in, out, top.mode)
 			} else {
@@ -250,18 +163,32 @@ func (r *redactor) run(in *input, out *output, at place) {
 			if len(open) > 0 && open[len(open)-1].ended {
 				p = place{mode: payload} // no value belongs here
 			}
-			out.add(r.number(in.take(inNumber), p)...)
+			if n, all := r.length(in, inNumber); all {
+				out.add(r.number(in.take(n), p)...)
+			} else {
+				r.fillLong(shapeNumber, in, out, n)
+			}
 			ends()
 		case isLetter(c):
-			out.add(r.word(in.take(func(c rune) bool { return isLetter(c) || '0' <= c && c <= '9' }))...)
+			if n, all := r.length(in, inWord); all {
+				out.add(r.word(in.take(n))...)
+			} else {
+				start := in.mark()
+				kept := sameAsLiteral(string(start.take(len("false"))))
+				in.copy(out, kept)
+				r.fillLong(shapeWord, in, out, n-kept)
+			}
 		case stays(c):
 			out.add(c)
 			in.next()
 		default:
-			out.add(r.fill(shapeWord, in.take(func(c rune) bool {
-				return !stays(c) && !isLetter(c) && (c < '-' || c > '9') && !strings.ContainsRune(`{}[],:`, c)
-			}))...)
-			if again, more := in.peek(); more && again == c && (c >= '-' && c <= '9') {
+			n, all := r.length(in, inRest)
+			if all {
+				out.add(r.fill(shapeWord, in.take(n))...)
+			} else {
+				r.fillLong(shapeWord, in, out, n)
+			}
+			if n == 0 {
 				out.add(c) // a dot outside a number
 				in.next()
 			}
@@ -269,8 +196,25 @@ func (r *redactor) run(in *input, out *output, at place) {
 	}
 }
 
+// length returns how many of the following characters are like this, and whether they may be in
+// memory.
+func (r *redactor) length(in *input, like func(rune) bool) (n int, held bool) {
+	n = in.count(like, r.most+1)
+	if n <= r.most {
+		return n, true
+	}
+	return in.count(like, math.MaxInt), false
+}
+
 func isLetter(c rune) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_'
+}
+
+func inWord(c rune) bool { return isLetter(c) || '0' <= c && c <= '9' }
+
+// inRest reports whether a character begins nothing that JSON has.
+func inRest(c rune) bool {
+	return !stays(c) && !isLetter(c) && (c < '-' || c > '9') && !strings.ContainsRune(`{}[],:`, c)
 }
 
 func inNumber(c rune) bool {
@@ -287,15 +231,21 @@ func (r *redactor) word(word []rune) []rune {
 	if slices.Contains(literals, text) {
 		return word
 	}
-	same := 0
+	n := sameAsLiteral(text)
+	return slices.Concat(word[:n], r.fill(shapeWord, word[n:]))
+}
+
+// sameAsLiteral returns how many characters of a word are the start of a literal of JSON.
+func sameAsLiteral(text string) int {
+	most := 0
 	for _, l := range literals[:3] {
 		n := 0
 		for n < min(len(l), len(text)) && l[n] == text[n] {
 			n++
 		}
-		same = max(same, n)
+		most = max(most, n)
 	}
-	return slices.Concat(word[:same], r.fill(shapeWord, word[same:]))
+	return most
 }
 
 // number redacts a number.
@@ -338,8 +288,14 @@ func isTime(key string) bool {
 
 // key redacts a key and returns it, and whether it is known.
 func (r *redactor) key(in *input, out *output, m mode) (string, bool) {
-	t := read(in, false)
+	start := in.mark()
+	t, whole := read(in, false, r.most)
 	text := string(t.text)
+	if !whole { // no word is so long
+		*in = start
+		r.long(in, out, func(text *input, out *output) { r.fillLongString(text, out, false) })
+		return text, false
+	}
 	known := r.words.hasKey(text)
 	keep := known && (m == structure || m == declared || r.level == allWords)
 	if !keep {
@@ -413,10 +369,19 @@ func isSpace(c rune) bool { return c >= 0 && unicode.IsSpace(c) }
 
 // string redacts a string.
 func (r *redactor) string(in *input, out *output, p place) {
-	t := read(in, len(r.spans.list) > 0 && p.mode != payload)
+	start := in.mark()
+	t, whole := read(in, len(r.spans.list) > 0 && p.mode != payload, r.most)
+	if !whole {
+		*in = start
+		r.long(in, out, func(text *input, out *output) { r.longValue(text, out, p) })
+		return
+	}
 	r.set(&t, r.value(t.text, t.places, p))
 	t.write(out)
 }
+
+// saidAt reports whether the texts in a place are said by somebody.
+func saidAt(p place) bool { return p.mode == payload || slices.Contains(saidIn, p.key) }
 
 // value redacts the text of a string. Tags around calls stay; the texts between them are values too.
 func (r *redactor) value(text []rune, places []int64, p place) []rune {
@@ -428,19 +393,19 @@ func (r *redactor) value(text []rune, places []int64, p place) []rune {
 		if n := r.prefix(text); n > 0 {
 			return append(append(out, text[:n]...), r.fillString(text[n:], true)...)
 		}
-		isJSON := looksLikeJSON(text)
+		isJSON := looksLikeJSON(&input{text: text})
 		lo, hi := 0, 0
 		if p.mode == structure {
-			lo, hi = r.tag(text)
+			lo, hi = r.tag(&input{text: text})
 		}
 		switch {
-		case lo < hi && !(isJSON && isValid(text)):
+		case lo < hi && !(isJSON && isValid(&input{text: text})):
 		case isJSON:
 			inner := &output{text: out}
 			r.run(&input{text: text, places: places}, inner, place{mode: p.mode, remote: true})
 			return inner.text
 		default:
-			filled := r.fillString(text, p.mode == payload || slices.Contains(saidIn, p.key))
+			filled := r.fillString(text, saidAt(p))
 			if len(out) == 0 {
 				return filled
 			}
@@ -454,62 +419,49 @@ func (r *redactor) value(text []rune, places []int64, p place) []rune {
 	}
 }
 
-// isValid reports whether a text is one JSON value. It reads no further than a text that is not.
-func isValid(text []rune) bool {
-	dec := json.NewDecoder(&runes{text})
-	if err := dec.Decode(new(json.RawMessage)); err != nil {
-		return false
-	}
-	_, err := dec.Token()
-	return err == io.EOF
-}
-
-// runes reads a text as UTF-8, a piece at a time.
-type runes struct{ text []rune }
-
-// Read implements io.Reader.
-func (r *runes) Read(p []byte) (int, error) {
-	if len(r.text) == 0 {
-		return 0, io.EOF
-	}
-	n := 0
-	for len(r.text) > 0 && n+utf8.UTFMax <= len(p) {
-		n += utf8.EncodeRune(p[n:], r.text[0])
-		r.text = r.text[1:]
-	}
-	return n, nil
-}
-
-// looksLikeJSON reports whether a string contains JSON, or what was meant to be.
-func looksLikeJSON(text []rune) bool {
-	i := slices.IndexFunc(text, func(c rune) bool { return c > ' ' || c < 0 })
-	if i < 0 || text[i] != '{' && text[i] != '[' {
-		return false
-	}
-	for _, c := range text[i+1:] {
-		if c > ' ' || c < 0 {
-			return strings.ContainsRune(`"{[]}-0123456789tfn`, c)
+// looksLikeJSON reports whether a text contains JSON, or what was meant to be.
+func looksLikeJSON(in *input) bool {
+	visible := func() (rune, bool) {
+		c, more := in.peek()
+		for ; more && 0 <= c && c <= ' '; c, more = in.peek() {
+			in.next()
 		}
+		return c, more
 	}
-	return true
+	if c, more := visible(); !more || c != '{' && c != '[' {
+		return false
+	}
+	in.next()
+	c, more := visible()
+	return !more || strings.ContainsRune(`"{[]}-0123456789tfn`, c)
 }
 
 // tag returns the span of the first tag around a call in a text, such as <tool_call>.
-func (r *redactor) tag(text []rune) (lo, hi int) {
-	for i := range text {
-		if text[i] != '<' {
+func (r *redactor) tag(in *input) (lo, hi int) {
+	n := 0
+	next := func() {
+		in.next()
+		n++
+	}
+	var name []rune
+	for c, more := in.peek(); more; c, more = in.peek() {
+		next()
+		if c != '<' {
 			continue
 		}
-		j := i + 1
-		if j < len(text) && text[j] == '/' {
-			j++
+		at := n - 1
+		if c, more = in.peek(); more && c == '/' {
+			next()
 		}
-		from := j
-		for j < len(text) && (isLetter(text[j]) || text[j] == '-') {
-			j++
+		name = name[:0]
+		for c, more = in.peek(); more && (isLetter(c) || c == '-'); c, more = in.peek() {
+			if len(name) <= longestKept {
+				name = append(name, c)
+			}
+			next()
 		}
-		if j > from && j < len(text) && (text[j] == '>' || text[j] == '=') && r.words.words[string(text[from:j])] {
-			return i, j + 1
+		if len(name) > 0 && more && (c == '>' || c == '=') && r.words.words[string(name)] {
+			return at, n + 1
 		}
 	}
 	return 0, 0
@@ -534,201 +486,60 @@ type quoted struct {
 	forms  []form  // of the characters of text; nil if all are literal
 }
 
-// A form says how a character of a string is written.
-type form uint8
-
-const (
-	literal form = iota
-	short        // an escape of two characters, such as \n
-	hexLow       // \u with digits in lower case
-	hexHigh      // \u with digits in upper case
-	pairLow      // two \u escapes
-	pairHigh
-	broken // a part of an invalid escape
-)
-
-// read reads a string. An unclosed one ends with the text.
-func read(in *input, placed bool) quoted {
+// read reads a string, and reports whether it has at most that many characters. If not, it reads no
+// further. An unclosed string ends with the text.
+func read(in *input, placed bool, most int) (quoted, bool) {
 	var t quoted
 	in.next()
-	add := func(r rune, f form, at int64) {
-		t.text = append(t.text, r)
-		if f != literal && t.forms == nil {
+	d := decoder{outer: *in, left: -1}
+	for c, more := d.next(); more; c, more = d.next() {
+		if len(t.text) == most {
+			return t, false
+		}
+		t.text = append(t.text, c.rune)
+		if c.form != literal && t.forms == nil {
 			t.forms = make([]form, len(t.text)-1, cap(t.text))
 		}
 		if t.forms != nil {
-			t.forms = append(t.forms, f)
+			t.forms = append(t.forms, c.form)
 		}
 		if placed {
-			t.places = append(t.places, at)
+			t.places = append(t.places, c.at)
 		}
 	}
-	for c, more := in.peek(); more; c, more = in.peek() {
-		at := in.offset()
-		in.next()
-		switch {
-		case c == '"':
-			t.closed = true
-			return t
-		case c != '\\':
-			add(c, literal, at)
-			continue
-		}
-		e, more := in.peek()
-		i := strings.IndexRune(`"\/bfnrt`, e)
-		switch {
-		case !more:
-			add('\\', broken, at)
-		case i >= 0:
-			in.next()
-			add(rune("\"\\/\b\f\n\r\t"[i]), short, at)
-		case e != 'u':
-			in.next()
-			add('\\', broken, at)
-			add(unescaping(e), broken, at)
-		default:
-			in.next()
-			t.hex(in, add, at)
-		}
-	}
-	return t
+	*in, t.closed = d.outer, d.closed
+	return t, true
 }
 
-// unescaping returns a character that is in no escape either, like r.
-func unescaping(r rune) rune {
-	switch {
-	case stays(r):
-		return r
-	case 0 <= r && r < utf8.RuneSelf:
-		return 'x'
-	}
-	return filledLike(r)
-}
-
-// hex reads the digits of an escape.
-func (t *quoted) hex(in *input, add func(rune, form, int64), at int64) {
-	digits := []rune{}
-	var bad rune
-	for len(digits) < 4 {
-		c, more := in.peek()
-		if !more || !isHex(c) {
-			if more && c != '"' && c != '\\' {
-				bad = c
-				in.next()
-			}
-			add('\\', broken, at)
-			add('u', broken, at)
-			for range digits {
-				add('0', broken, at)
-			}
-			if bad != 0 {
-				add(unescaping(bad), broken, at)
-			}
-			return
-		}
-		digits = append(digits, c)
-		in.next()
-	}
-	r, f := rune(0), hexLow
-	for _, d := range digits {
-		r = r<<4 | digitValue(d)
-		if 'A' <= d && d <= 'F' {
-			f = hexHigh
-		}
-	}
-	if n := len(t.text); n > 0 && 0xDC00 <= r && r < 0xE000 && 0xD800 <= t.text[n-1] && t.text[n-1] < 0xDC00 && t.forms[n-1] != literal {
-		t.text[n-1] = 0x10000 + (t.text[n-1]-0xD800)<<10 + (r - 0xDC00)
-		t.forms[n-1] = pairLow
-		if f == hexHigh {
-			t.forms[n-1] = pairHigh
-		}
-		return
-	}
-	add(r, f, at)
-}
-
-func isHex(c rune) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
-}
-
-// digitValue returns the value of a hexadecimal digit.
-func digitValue(c rune) rune {
-	switch {
-	case c <= '9':
-		return c - '0'
-	case c <= 'F':
-		return c - 'A' + 10
-	}
-	return c - 'a' + 10
-}
-
-// set replaces the text, except for invalid escapes: they would become valid ones.
-//
-// A \u escape is as long as a piece that must not survive, and those of ASCII are much alike. So
-// each becomes the escape of an ideograph that the text does not have, unless equal texts must stay
-// equal however they are written.
+// set replaces the text.
 func (r *redactor) set(t *quoted, text []rune) {
 	if t.forms == nil {
 		t.text = text
 		return
 	}
-	text = slices.Clone(text)
-	had := map[rune]bool{}
+	e := escapes{replaced: r.level == noPayload}
 	for i, f := range t.forms {
-		if f == hexLow || f == hexHigh {
-			had[t.text[i]] = true
-			r.escapes = true
-		}
+		e.note(character{rune: t.text[i], form: f})
 	}
+	r.escapes = r.escapes || e.had != nil
+	out := make([]rune, len(text))
 	for i, f := range t.forms {
-		switch {
-		case f == broken:
-			text[i] = t.text[i]
-		case r.level == noPayload && (f == hexLow || f == hexHigh) && text[i] != t.text[i] && (text[i] < 0xD800 || text[i] >= 0xE000):
-			for text[i] = ideograph(text[i] + rune(i)); had[text[i]]; {
-				text[i] = ideograph(text[i] + 1)
-			}
-		}
+		out[i] = e.rune(character{rune: t.text[i], form: f}, text[i], i)
 	}
-	t.text = text
+	t.text = out
 }
-
-// ideograph returns an ideograph for a character.
-func ideograph(r rune) rune { return 0x4E00 + r*131%0x5000 }
 
 // write writes a string as it was written.
 func (t *quoted) write(out *output) {
 	out.add('"')
-	for i, r := range t.text {
-		f := literal
-		if t.forms != nil {
-			f = t.forms[i]
-		}
-		switch f {
-		case literal, broken:
-			out.add(r)
-		case short:
-			out.add('\\', rune(`"\/bfnrt`[bytes.IndexByte([]byte("\"\\/\b\f\n\r\t"), byte(r))]))
-		case hexLow, hexHigh:
-			escape(out, r, f == hexHigh)
-		case pairLow, pairHigh:
-			escape(out, 0xD800+(r-0x10000)>>10, f == pairHigh)
-			escape(out, 0xDC00+(r-0x10000)&0x3FF, f == pairHigh)
+	if t.forms == nil {
+		out.add(t.text...)
+	} else {
+		for i, r := range t.text {
+			out.write(r, t.forms[i])
 		}
 	}
 	if t.closed {
 		out.add('"')
-	}
-}
-
-// escape writes a \u escape.
-func escape(out *output, r rune, high bool) {
-	digits := "0123456789abcdef"
-	if high {
-		digits = "0123456789ABCDEF"
-	}
-	out.add('\\', 'u')
-	for shift := 12; shift >= 0; shift -= 4 {
-		out.add(rune(digits[r>>shift&15]))
 	}
 }

@@ -70,6 +70,11 @@ func Redact(ctx context.Context, src *source.Source, opts engine.Options) (*Reda
 }
 
 func redact(ctx context.Context, src *source.Source, opts engine.Options, key []byte) (*Redacted, error) {
+	return redactHolding(ctx, src, opts, key, mostHeld)
+}
+
+// redactHolding redacts with at most that many characters of a string in memory.
+func redactHolding(ctx context.Context, src *source.Source, opts engine.Options, key []byte, most int) (*Redacted, error) {
 	before, err := engine.Check(ctx, src, opts)
 	if err != nil || before.Skipped != "" {
 		return &Redacted{Report: before}, err
@@ -82,7 +87,7 @@ func redact(ctx context.Context, src *source.Source, opts engine.Options, key []
 	var failed error
 	escapes := false
 	for l := range levels {
-		r := &redactor{filler: newFiller(key, words), level: l, phrase: words.phrases, spans: held.at(l)}
+		r := &redactor{filler: newFiller(key, words), level: l, phrase: words.phrases, spans: held.at(l), most: most}
 		if l == sameEscapes && !escapes || l == noArguments && len(held.results) == 0 {
 			continue
 		}
@@ -217,19 +222,11 @@ func (r *redactor) copy(ctx context.Context, src *source.Source) (*source.Source
 // affect the next. Nobody knows where the payloads of a broken one are, so its times do not stay.
 func (r *redactor) write(ctx context.Context, w *bufio.Writer, src *source.Source) error {
 	at := int64(0)
-	from := bufio.NewReaderSize(nil, 64<<10)
+	from := &pages{src: src}
 	to := func(end int64, start place) error {
-		if at == end {
-			return nil
-		}
-		from.Reset(io.NewSectionReader(src, at, end-at))
-		in := &input{from: from, at: at}
-		r.run(in, &output{to: w}, start)
-		if in.err == nil && in.at != end {
-			in.err = src.Err()
-		}
+		r.run(&input{pages: from, at: at, end: end}, &output{to: w}, start)
 		at = end
-		return in.err
+		return cmp.Or(from.err, src.Err())
 	}
 	for rec, err := range source.Records(src) {
 		if err != nil {

@@ -30,7 +30,7 @@ func calls(api string) []string {
 	case "anthropic":
 		return []string{"create", "create, streamed", "stream", "beta create", "countTokens"}
 	case "openai-responses":
-		return []string{"create", "create, streamed", "stream", "compact"}
+		return []string{"create", "create, streamed", "stream", "compact", "countTokens"}
 	case "gemini", "gemini-3":
 		return []string{"generateContent", "generateContentStream", "countTokens", "chat"}
 	}

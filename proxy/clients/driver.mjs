@@ -83,6 +83,7 @@ const clients = {
     'create, streamed': (c, body) => all(c.responses.create({ ...body, stream: true })),
     stream: (c, body) => all(c.responses.stream(body)),
     compact: (c, { model, input }) => c.responses.compact({ model, input }),
+    countTokens: (c, { model, input }) => c.responses.inputTokens.count({ model, input }),
   },
   anthropic: {
     make: (base) => new Anthropic({ apiKey: 'none', baseURL: base, maxRetries: 0 }),

@@ -21,7 +21,7 @@ import (
 )
 
 // histories matches the paths of requests with a history.
-var histories = regexp.MustCompile(`/(messages|messages/count_tokens|chat/completions|responses|responses/compact|models/[^/]*:(generateContent|streamGenerateContent|countTokens))$`)
+var histories = regexp.MustCompile(`/(messages|messages/count_tokens|chat/completions|responses|responses/(compact|input_tokens)|models/[^/]*:(generateContent|streamGenerateContent|countTokens))$`)
 
 // An upstream is the model APIs, behind a path for each: /openai-chat/v1/chat/completions. It
 // refuses what they refuse, and answers all else.
@@ -192,6 +192,8 @@ func answer(api string, url interface{ String() string }, body []byte) []string 
 		return []string{`{"input_tokens":7}`}
 	case strings.Contains(path, ":countTokens"):
 		return []string{`{"totalTokens":7}`}
+	case strings.Contains(path, "/responses/input_tokens"):
+		return []string{`{"object":"response.input_tokens","input_tokens":7}`}
 	case strings.Contains(path, "/responses/compact"):
 		return []string{`{"id":"resp_1","object":"response.compaction","created_at":1,"output":[],"usage":null}`}
 	case api == "anthropic" && !asks.Stream:

@@ -29,7 +29,12 @@ var endpoints = []Endpoint{
 	{Name: "messages", Paths: []string{"v1/messages"}, Dialect: "anthropic", Errors: refusal.Anthropic},
 	{Name: "count_tokens", Paths: []string{"v1/messages/count_tokens"}, Dialect: "anthropic", Errors: refusal.Anthropic},
 	{Name: "chat", Paths: []string{"chat/completions"}, Dialect: "openai-chat", Errors: refusal.OpenAI},
+	// llama.cpp, Moonshot and Mistral take the messages of a chat here too.
+	{Name: "chat-input_tokens", Paths: []string{"chat/completions/input_tokens"}, Dialect: "openai-chat", Errors: refusal.OpenAI},
+	{Name: "estimate-token-count", Paths: []string{"tokenizers/estimate-token-count"}, Dialect: "openai-chat", Errors: refusal.OpenAI},
+	{Name: "agents", Paths: []string{"agents/completions"}, Dialect: "openai-chat", Errors: refusal.OpenAI},
 	{Name: "responses", Paths: []string{"responses"}, Dialect: "openai-responses", Errors: refusal.OpenAI},
+	{Name: "input_tokens", Paths: []string{"responses/input_tokens"}, Dialect: "openai-responses", Errors: refusal.OpenAI},
 	{Name: "compact", Paths: []string{"responses/compact"}, Dialect: "openai-responses", Errors: refusal.OpenAI},
 	{
 		Name: "generateContent", Dialect: "gemini", Errors: refusal.Google,
@@ -55,6 +60,7 @@ var endpoints = []Endpoint{
 		Name: "invoke-with-response-stream", Dialect: "anthropic", Errors: refusal.Amazon, Mixed: true,
 		Paths: []string{"model/*anthropic.*/invoke-with-response-stream", "model/arn:*/invoke-with-response-stream"},
 	},
+	// One of these models is count-tokens, whose body has the name of the model and the messages.
 	{Name: "rawPredict", Paths: []string{"publishers/anthropic/models/*:rawPredict"}, Dialect: "anthropic", Errors: refusal.Anthropic},
 	{Name: "streamRawPredict", Paths: []string{"publishers/anthropic/models/*:streamRawPredict"}, Dialect: "anthropic", Errors: refusal.Anthropic},
 }

@@ -2,12 +2,16 @@ package server
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/toolguard/toolguard/proxy/internal/endpoint"
 )
 
 // TestBodies: in each dialect and encoding, a whole body goes out as the bytes that came, and a broken
@@ -51,8 +55,16 @@ func TestPaths(t *testing.T) {
 		"/anthropic/v1/messages":    "anthropic",
 		"/v1/messages/count_tokens": "anthropic",
 		"/chat/completions":         "openai-chat",
-		"/openai/deployments/d/chat/completions?api-version=1": "openai-chat",
+		"/openai/deployments/d/chat/completions?api-version=1":                 "openai-chat",
+		"/openai/v1/chat/completions":                                          "openai-chat",
+		"/v1/projects/p/locations/l/endpoints/openapi/chat/completions":        "openai-chat",
+		"/v1/chat/completions/input_tokens":                                    "openai-chat",
+		"/v1/tokenizers/estimate-token-count":                                  "openai-chat",
+		"/v1/agents/completions":                                               "openai-chat",
 		"/v1/responses":                                                        "openai-responses",
+		"/openai/v1/responses?api-version=preview":                             "openai-responses",
+		"/openai/responses?api-version=1":                                      "openai-responses",
+		"/v1/responses/input_tokens":                                           "openai-responses",
 		"/backend-api/codex/responses":                                         "openai-responses",
 		"/v1/responses/compact":                                                "openai-responses",
 		"/v1beta/models/gemini-2.5-pro:generateContent?key=k":                  "gemini",
@@ -67,6 +79,7 @@ func TestPaths(t *testing.T) {
 		"/model/eu.anthropic.claude-opus-4-v1:0/invoke-with-response-stream":   "anthropic",
 		"/v1/projects/p/publishers/anthropic/models/claude@1:rawPredict":       "anthropic",
 		"/v1/projects/p/publishers/anthropic/models/claude@1:streamRawPredict": "anthropic",
+		"/v1/projects/p/publishers/anthropic/models/count-tokens:rawPredict":   "anthropic",
 	}
 	for path, dialect := range paths {
 		h := history{}
@@ -80,10 +93,21 @@ func TestPaths(t *testing.T) {
 			t.Errorf("%s: %+v", path, got)
 		}
 	}
+	for _, e := range endpoint.All() {
+		found := slices.ContainsFunc(slices.Collect(maps.Keys(paths)), func(path string) bool {
+			plain, _, _ := strings.Cut(path, "?")
+			is := endpoint.Find(http.MethodPost, plain)
+			return is != nil && is.Name == e.Name
+		})
+		if !found {
+			t.Errorf("%s: no path is tested", e.Name)
+		}
+	}
 	broken := histories[0].broken
 	for _, path := range []string{
 		"/v1/messages/batches", "/v1/threads/t/messages", "/v1/messages/", "/v1/complete", "/", "/v1/chat/completions/x", "/v1/responses/r/cancel",
 		"/v1internal:generateContent", "/v1/models/x:rawPredict", "/model/meta.llama3/invoke", "/v1/files", "/model/x/y/converse",
+		"/model/anthropic.claude-sonnet-4-5-v1:0/count-tokens", "/v1/responses/input_items", "/v1/responses/r/input_tokens",
 		"/v1beta/models/a/b:generateContent?key=a;b&&=%zz",
 	} {
 		w.post(path, broken)
