@@ -17,6 +17,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/config"
 	"github.com/toolguard/toolguard/internal/ignore"
+	"github.com/toolguard/toolguard/internal/quantity"
 	"github.com/toolguard/toolguard/internal/small"
 	"github.com/toolguard/toolguard/internal/source"
 )
@@ -67,7 +68,7 @@ type fileFlags struct {
 	exclude      []string
 	forceExclude bool
 	noGitignore  bool
-	maxSize      byteSize
+	maxSize      quantity.Bytes
 }
 
 // define adds the flags to a command.

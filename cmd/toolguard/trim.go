@@ -15,6 +15,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/quantity"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/suggest"
 	"github.com/toolguard/toolguard/internal/trim"
@@ -80,13 +81,13 @@ file could not be trimmed or the command line is wrong.`,
 	flags.IntVar(&f.KeepLastUser, "keep-last-user", 0, "keep at least the last `n` messages that a human typed, and all that follows them")
 	flags.IntVar(&f.target, "target-index", 0, "the message with this `index` is to be the first one kept; the first message has index 0")
 	flags.IntVar(&f.KeepFirst, "keep-first", 0, "keep at most the first `n` messages, and what other flags keep at the end")
-	flags.Var((*tokenCount)(&f.MaxTokens), "max-tokens", "keep at most `n` tokens, such as 60000 or 60k")
-	flags.Var((*byteSize)(&f.MaxBytes), "max-bytes", "keep at most this `size` in bytes, such as 200000 or 200KB")
+	flags.Var((*quantity.Tokens)(&f.MaxTokens), "max-tokens", "keep at most `n` tokens, such as 60000 or 60k")
+	flags.Var((*quantity.Bytes)(&f.MaxBytes), "max-bytes", "keep at most this `size` in bytes, such as 200000 or 200KB")
 	flags.StringVar(&f.counter, "counter", "estimate", "`how` to count tokens: estimate, or cmd:PROGRAM")
 	flags.StringVar(&f.boundary, "boundary", "user", "cut at this `boundary`: user, loop or pair")
 	flags.StringVar(&f.prefer, "prefer", "", "the `side` on which to look for a boundary: older, which keeps more than asked for, or newer, which keeps less (default: older)")
 	flags.IntVar(&f.Pin, "pin", 0, "always keep the first `n` messages, with their exchanges")
-	flags.Var((*byteSize)(&f.ResultsMax), "results-max-bytes", "shorten results to this `size` in bytes, such as 4000 or 4KB; at least 200")
+	flags.Var((*quantity.Bytes)(&f.ResultsMax), "results-max-bytes", "shorten results to this `size` in bytes, such as 4000 or 4KB; at least 200")
 	flags.IntVar(&f.KeepResults, "keep-results", 3, "do not shorten the last `n` results")
 	flags.StringVar(&f.out, "out", "-", "write the result to this `file`")
 	flags.BoolVar(&f.overwrite, "overwrite", false, "replace an existing file")

@@ -25,6 +25,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/toolguard/toolguard"
+	"github.com/toolguard/toolguard/internal/quantity"
 	"github.com/toolguard/toolguard/internal/suggest"
 	"github.com/toolguard/toolguard/proxy/internal/endpoint"
 	"github.com/toolguard/toolguard/proxy/internal/metrics"
@@ -81,7 +82,7 @@ type flags struct {
 	strategies, selected, ignored           []string
 	target, placeholder                     string
 	onError, onUnreadable                   string
-	maxBody, maxUnpacked                    byteSize
+	maxBody, maxUnpacked                    quantity.Bytes
 	timeout                                 time.Duration
 	allowRemote, allowHTTP, env, versionAsk bool
 }
@@ -205,7 +206,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		value, _ := pflag.UnquoteUsage(required.GetFlag())
 		return fmt.Errorf("--%s needs a value: --%[1]s %s", required.GetSpecifiedName(), value)
 	case errors.As(err, &invalid):
-		want := "a size, such as 64MiB, of at most 1 TiB"
+		want := "a size, such as 64MiB"
 		switch invalid.GetFlag().Value.Type() {
 		case "bool":
 			want = "true or false"
@@ -318,6 +319,14 @@ func (f *flags) config(log *slog.Logger) (server.Config, error) {
 	}
 	if c.RejectUnreadable, err = choice("on-unreadable", f.onUnreadable); err != nil {
 		return c, err
+	}
+	for _, size := range []struct {
+		flag  string
+		value quantity.Bytes
+	}{{"max-body", f.maxBody}, {"max-unpacked", f.maxUnpacked}} {
+		if size.value > 1<<40 {
+			return c, fmt.Errorf("--%s: expected a size of at most 1 TiB, got %s", size.flag, size.value.String())
+		}
 	}
 	if f.timeout <= 0 {
 		return c, fmt.Errorf("--repair-timeout: expected a time above 0, got %s", f.timeout)

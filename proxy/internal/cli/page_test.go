@@ -337,21 +337,3 @@ func TestPresets(t *testing.T) {
 		}
 	}
 }
-
-func TestByteSize(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]int64{
-		"1": 1, "64MiB": 64 << 20, "4G": 4 << 30, "2 GB": 2e9, "10kb": 1e4, "7B": 7, "1024GiB": 1 << 40,
-		"": 0, "0": 0, "-1": 0, "x": 0, "MiB": 0, "1.5G": 0, "9999999999G": 0, "1025GiB": 0, "9223372036854775807": 0, "9223372036854775807K": 0,
-	} {
-		var s byteSize
-		if err := s.Set(text); int64(s) != want || (err == nil) != (want > 0) {
-			t.Errorf("%q: %d, %v", text, s, err)
-		}
-	}
-	for size, want := range map[byteSize]string{64 << 20: "64MiB", 1000: "1000", 1 << 30: "1024MiB"} {
-		if got := size.String(); got != want {
-			t.Errorf("%d is %s", size, got)
-		}
-	}
-}

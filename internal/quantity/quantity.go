@@ -1,4 +1,6 @@
-package main
+// Package quantity reads sizes and other numbers in the values of flags, as people write them. It
+// does not know which flags there are.
+package quantity
 
 import (
 	"errors"
@@ -7,8 +9,8 @@ import (
 	"strings"
 )
 
-// A byteSize is a flag whose value is a number of bytes, such as 1000000, 500MiB or 4G.
-type byteSize int64
+// Bytes is the value of a flag: a number of bytes, such as 1000000, 500MiB or 4G.
+type Bytes int64
 
 // sizeUnits are the units of a size, as they are written after the number.
 var sizeUnits = []struct {
@@ -31,7 +33,7 @@ var sizeUnits = []struct {
 }
 
 // Set implements pflag.Value.
-func (s *byteSize) Set(text string) error {
+func (s *Bytes) Set(text string) error {
 	number, unit := strings.ToUpper(strings.TrimSpace(text)), int64(1)
 	for _, u := range sizeUnits {
 		if rest, ok := strings.CutSuffix(number, strings.ToUpper(u.suffix)); ok {
@@ -43,26 +45,29 @@ func (s *byteSize) Set(text string) error {
 	if !ok {
 		return errors.New("expected a size, such as 4000, 200KB or 500MiB")
 	}
-	*s = byteSize(n)
+	*s = Bytes(n)
 	return nil
 }
 
-// String implements pflag.Value.
-func (s *byteSize) String() string {
-	if *s == 0 {
+// String implements pflag.Value. It is "" for 0, which stands for no value.
+func (s *Bytes) String() string {
+	switch {
+	case *s == 0:
 		return ""
+	case *s%(1<<20) == 0:
+		return strconv.FormatInt(int64(*s)>>20, 10) + "MiB"
 	}
 	return strconv.FormatInt(int64(*s), 10)
 }
 
 // Type implements pflag.Value.
-func (s *byteSize) Type() string { return "size" }
+func (s *Bytes) Type() string { return "size" }
 
-// A tokenCount is a flag whose value is a number of tokens, such as 60000, 60k or 1M.
-type tokenCount int64
+// Tokens is the value of a flag: a number of tokens, such as 60000, 60k or 1M.
+type Tokens int64
 
 // Set implements pflag.Value.
-func (c *tokenCount) Set(text string) error {
+func (c *Tokens) Set(text string) error {
 	number, unit := strings.ToUpper(strings.TrimSpace(text)), int64(1)
 	for suffix, n := range map[string]int64{"K": 1e3, "M": 1e6} {
 		if rest, ok := strings.CutSuffix(number, suffix); ok {
@@ -74,15 +79,20 @@ func (c *tokenCount) Set(text string) error {
 	if !ok {
 		return errors.New("expected a number of tokens, such as 60000 or 60k")
 	}
-	*c = tokenCount(n)
+	*c = Tokens(n)
 	return nil
 }
 
-// String implements pflag.Value.
-func (c *tokenCount) String() string { return (*byteSize)(c).String() }
+// String implements pflag.Value. It is "" for 0, which stands for no value.
+func (c *Tokens) String() string {
+	if *c == 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(*c), 10)
+}
 
 // Type implements pflag.Value.
-func (c *tokenCount) Type() string { return "tokens" }
+func (c *Tokens) Type() string { return "tokens" }
 
 // wholeNumber returns a number from 1 times a unit. Groups of three digits may be separated, as
 // reports write them (60,000) or as programs do (60_000).
