@@ -37,7 +37,7 @@ func TestTrimmedRequests(t *testing.T) {
 		t.Run(api, func(t *testing.T) {
 			t.Parallel()
 			got := map[string]int{}
-			for _, p := range trimmings(t, api, sample.Size(1, 60, 120)) {
+			for _, p := range trimmings(t, api, sample.Size(4, 60, 120)) {
 				got["trimmed"]++
 				if faults := append(wireOf(t, api).refusals(p.trimmed), untidy(t, api, p.trimmed)...); len(faults) > 0 {
 					t.Errorf("%s: %q\n%s", p.name, faults, p.trimmed)

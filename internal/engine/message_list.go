@@ -107,6 +107,13 @@ func (l *messageList) run(first, last int, size int64) source.Span {
 	return out
 }
 
+// tail returns how many bytes of a text of size bytes go besides the extents of the messages if
+// all from first on go.
+func (l *messageList) tail(first int, size int64) int64 {
+	last := len(l.conv.Messages) - 1
+	return l.run(first, last, size).Len() - (l.extent(last).End - l.extent(first).Start)
+}
+
 // rest returns what is no message.
 func (l *messageList) rest(size int64) []source.Span {
 	var out []source.Span

@@ -165,7 +165,7 @@ func (t *trimmer) conversation(c *checker, plan *repair.Plan) {
 	if t.want, t.err = t.account(c, l, plan, cuts.edits, t.req.Counts(), h.Sizes); t.err != nil {
 		return
 	}
-	h.Rest = t.want.rest
+	h.Rest, h.Tail = t.want.rest, func(first int) int64 { return l.tail(first, c.src.Size()) }
 	cut := trim.Cut{Reason: "nothing needs to be dropped", Size: h.Sum()}
 	if t.req.Cuts() {
 		if cut, t.err = h.Choose(t.req); t.err != nil {

@@ -182,6 +182,13 @@ func (h *History) whole(cut Cut) Cut {
 			cut.Size = Size{cut.Size.Bytes - h.Sizes[i].Bytes, cut.Size.Tokens - h.Sizes[i].Tokens}
 		}
 	}
+	first := cut.Index
+	for first > cut.Head && !h.pinned[first-1] {
+		first--
+	}
+	if cut.Index == h.Len() && first < cut.Index && h.Tail != nil {
+		cut.Size.Bytes -= h.Tail(first)
+	}
 	return cut
 }
 

@@ -21,6 +21,9 @@ type History struct {
 	Sizes []Size
 	// Rest is the size of everything else.
 	Rest Size
+	// Tail returns how many bytes go besides the messages if all from first to the last go, such as
+	// what separates them from the one before; nil if none do.
+	Tail func(first int) int64
 }
 
 // A Size is the size of a part of the text.

@@ -115,7 +115,7 @@ func (h *History) way(r *Request) *Way {
 		return best
 	}
 	pinned := NewHistory(h.conv, h.pairing, h.profile, first+1)
-	pinned.Sizes, pinned.Rest = h.Sizes, h.Rest
+	pinned.Sizes, pinned.Rest, pinned.Tail = h.Sizes, h.Rest, h.Tail
 	for b := r.Boundary; b <= Pair; b++ {
 		other := *r
 		other.Boundary, other.Pin = b, first+1
