@@ -151,7 +151,7 @@ func live() uint64 {
 func TestGrowth(t *testing.T) {
 	for _, l := range loads {
 		t.Run(l.name, func(t *testing.T) {
-			n := sample.Size(120_000, 30_000, 30_000)
+			n := sample.Size(400_000, 30_000, 30_000)
 			var read [2]int
 			var made, bytesOf [2]uint64
 			for i := range read {
@@ -184,7 +184,7 @@ func TestMemory(t *testing.T) {
 		case "fields", "arguments", "messages", "log":
 			most += 4 * uint64(n) // different names
 		case "numbers", "short words of a large alphabet":
-			most += 8 << 20 // see mostOthers
+			most += 12 << 20 // see mostOthers
 		}
 		w := &watcher{ReaderAt: strings.NewReader(text), every: n / 2}
 		src := source.NewSource("in", w, int64(len(text)))
