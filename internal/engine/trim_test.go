@@ -303,3 +303,18 @@ func TestTrimRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestTrimTail: an error that suggests a cut behind which nothing stays says the exact size, without
+// what separated the last kept message from the next one.
+func TestTrimTail(t *testing.T) {
+	t.Parallel()
+	text := []byte(`[{"role":"user","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
+    {"role":"tool","tool_call_id":"c1","content":"a.txt"},
+    {"role":"assistant","content":"one"}]`)
+	_, err := Trim(t.Context(), source.FromBytes("in", text), Options{}, &trim.Request{KeepFirst: 1})
+	want := "no safe cut: a call is open after each of the first 1 message. --pin 1 would keep 2 messages (178 bytes)."
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	leadsOut(t, "in", text, Options{}, err)
+}
