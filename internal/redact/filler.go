@@ -52,16 +52,6 @@ const (
 	longAttempts = 1 << 16
 )
 
-// A FullError reports more different values of a length than there is filler.
-type FullError struct {
-	what   string
-	length int
-}
-
-func (e *FullError) Error() string {
-	return fmt.Sprintf("cannot be redacted: it has more different %s of length %d than there is filler", e.what, e.length)
-}
-
 // The alphabets of filler, and those of the short filler that is used if all others are taken.
 const (
 	letters   = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -106,7 +96,8 @@ func (f *filler) short(s sum, k kind, n int, prefix string) ([]byte, error) {
 			return f.keep(sp, id, out, true), nil
 		}
 	}
-	return nil, &FullError{[...]string{"ids, names and keys", "strings", "texts", "numbers", "pieces of data"}[k], n}
+	what := [...]string{"ids, names and keys", "arguments", "texts", "numbers", "pieces of data"}[k]
+	return nil, &ProofError{fmt.Sprintf("not tell apart all %s that are %d bytes long", what, n)}
 }
 
 // keep notes the owner of filler.

@@ -2,9 +2,8 @@ package redact
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
-
-	"github.com/toolguard/toolguard/internal/source"
 )
 
 // mostHeld is how many bytes of a string are in memory at once. Of a longer string, only the hash
@@ -88,8 +87,8 @@ func (in *input) copy(out *output, n int) {
 	in.skip(n)
 }
 
-// A token is a string, without its quotes, or a number.
-type token struct {
+// A scalar is a string, without its quotes, or a number.
+type scalar struct {
 	start, end int64  // in the source
 	head       []byte // the text: all of it unless it is long
 	long       bool
@@ -99,11 +98,11 @@ type token struct {
 }
 
 // size returns the length in the source.
-func (t *token) size() int64 { return t.end - t.start }
+func (t *scalar) size() int64 { return t.end - t.start }
 
 // take reads a token up to the end that find returns, or -1 if it is not on the page. hash adds
 // the text of a long one.
-func (in *input) take(r *redactor, find func(page []byte) int) (t token) {
+func (in *input) take(r *redactor, find func(page []byte) int) (t scalar) {
 	t.start = in.offset()
 	r.head = r.head[:0]
 	for in.more() {
@@ -147,7 +146,7 @@ func (in *input) take(r *redactor, find func(page []byte) int) (t token) {
 }
 
 // text reads the text of a string up to the quote.
-func (in *input) text(r *redactor) token {
+func (in *input) text(r *redactor) scalar {
 	escaped := false // the page ended with a backslash
 	return in.take(r, func(page []byte) int {
 		i := 0
@@ -185,7 +184,7 @@ func closing(page []byte) int {
 }
 
 // number reads a number, or what could be the start of one.
-func (in *input) number(r *redactor) token {
+func (in *input) number(r *redactor) scalar {
 	t := in.take(r, func(page []byte) int {
 		for i, c := range page {
 			if c-'0' >= 10 && c != '-' && c != '+' && c != '.' && c|0x20 != 'e' {
@@ -198,10 +197,7 @@ func (in *input) number(r *redactor) token {
 }
 
 // isNumber reports whether a text is a number of JSON.
-func isNumber(b []byte) bool {
-	s := source.NewScanner().Scan(b, 0, source.Strict)
-	return s.Kind == source.FaultNone && s.End == len(b) && (b[0] == '-' || b[0]-'0' < 10)
-}
+func isNumber(b []byte) bool { return json.Valid(b) && (b[0] == '-' || b[0]-'0' < 10) }
 
 // An output receives the redacted text of a source. Bytes at the places of faults are set.
 type output struct {

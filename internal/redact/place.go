@@ -148,7 +148,7 @@ func keepsNumber(text []byte, p place) bool {
 	case !p.inEnvelope() || p.element && p.key != "k":
 		return false
 	case slices.Contains(countsIn, p.key):
-		return len(text) <= mostCounted
+		return len(text) <= mostCounted && len(bytes.Trim(text, digits)) == 0
 	}
 	return isTime(p.key) && epoch().Match(text)
 }
@@ -173,16 +173,16 @@ func (r *redactor) kindOf(p place) kind {
 	switch {
 	case p.mode == payload, p.mode == callText, p.mode == dropped:
 		return value
-	case p.mode == result, p.mode == structure && slices.Contains(saidIn, lastPart(p.key)):
+	case p.mode == result, p.mode == structure && p.known && slices.Contains(saidIn, lastPart(p.key)):
 		return text
-	case p.mode == structure && slices.Contains(encodedIn, lastPart(p.key)):
+	case p.mode == structure && p.known && slices.Contains(encodedIn, lastPart(p.key)):
 		return encoded
 	}
 	return word
 }
 
 // kept returns how many bytes at the start of a string stay.
-func (r *redactor) kept(t *token, p place) int {
+func (r *redactor) kept(t *scalar, p place) int {
 	head := string(t.head)
 	all := func(is bool) int {
 		if is {
@@ -197,7 +197,7 @@ func (r *redactor) kept(t *token, p place) int {
 		return all(slices.Contains(types, strings.ToLower(head)))
 	case p.mode == declared && p.key == "$schema":
 		return all(slices.Contains(drafts, head))
-	case p.mode != structure:
+	case p.mode != structure || !p.known:
 		return 0
 	case slices.Contains(saidIn, lastPart(p.key)):
 		return 0
@@ -207,7 +207,7 @@ func (r *redactor) kept(t *token, p place) int {
 		return len(dataURL().FindString(head))
 	case isID(p.key) && !p.element:
 		return all(head == "null") // which counts as missing
-	case !p.known || !slices.Contains(tellsIn, lastPart(p.key)) && (p.key != "value" || !slices.Contains(tellsIn, p.around)):
+	case !slices.Contains(tellsIn, lastPart(p.key)) && (p.key != "value" || !slices.Contains(tellsIn, p.around)):
 		return all(slices.Contains(mediaTypes, head) && (strings.HasSuffix(p.key, "ype")))
 	case strings.HasSuffix(p.key, "name"):
 		return all(r.vocabulary.tools[head] || strings.Contains(head, ".") && r.vocabulary.hasKey(head))
@@ -238,24 +238,31 @@ var date = sync.OnceValue(func() *regexp.Regexp {
 
 // parts redacts the name of a model or an address. Its known parts stay, and each text between
 // them is filled as a whole.
-func (r *redactor) parts(t *token, out *output) {
+func (r *redactor) parts(t *scalar, out *output, versions bool) {
 	known := make([]bool, len(t.head))
+	numbered := 0
+	for part := range bytes.FieldsFuncSeq(t.head, isSeparator) {
+		if isVersion(string(part)) {
+			numbered += len(part)
+		}
+	}
+	versions = versions && numbered <= mostNumbered
 	for i := 0; i < len(t.head); {
 		if m := date().FindSubmatchIndex(t.head[i:]); m != nil && m[3]-m[2] == m[7]-m[6] && (i == 0 || t.head[i-1] == '-' || t.head[i-1] == '@') {
 			i = keep(known, i, i+m[9])
 			continue
 		}
 		j := i
-		for j < len(t.head) && !bytes.ContainsRune([]byte("-_./:@?=&#"), rune(t.head[j])) {
+		for j < len(t.head) && !isSeparator(rune(t.head[j])) {
 			j++
 		}
-		if part := string(t.head[i:j]); r.vocabulary.models[strings.ToLower(part)] || isVersion(part) {
+		if part := string(t.head[i:j]); r.vocabulary.models[strings.ToLower(part)] || versions && isVersion(part) {
 			keep(known, i, j)
 		}
 		i = j + 1
 	}
 	for i, c := range t.head { // separators between known parts
-		known[i] = known[i] || bytes.IndexByte([]byte("-_./:@?=&#"), c) >= 0 && (i == 0 || known[i-1]) && (i+1 == len(known) || known[i+1] || bytes.IndexByte([]byte("/"), t.head[i+1]) >= 0)
+		known[i] = known[i] || isSeparator(rune(c)) && (i == 0 || known[i-1]) && (i+1 == len(known) || known[i+1] || t.head[i+1] == '/')
 	}
 	for i := 0; i < len(t.head); {
 		j := i
@@ -266,11 +273,17 @@ func (r *redactor) parts(t *token, out *output) {
 		if known[i] {
 			out.write(piece)
 		} else {
-			r.word(&token{start: out.at, end: out.at + int64(len(piece)), head: piece, closed: true}, out, plain)
+			r.word(&scalar{start: out.at, end: out.at + int64(len(piece)), head: piece, closed: true}, out, plain)
 		}
 		i = j
 	}
 }
+
+// mostNumbered is how many characters the parts with numbers of a name may have to stay: enough
+// for a model, but not for an address or a phone number.
+const mostNumbered = 6
+
+func isSeparator(c rune) bool { return strings.ContainsRune("-_./:@?=&#", c) }
 
 // keep marks what stays, and returns its end.
 func keep(known []bool, from, to int) int {
@@ -288,10 +301,10 @@ func isVersion(part string) bool {
 
 // reference redacts the names in a reference to a part of a schema. Others than those to
 // properties and definitions are filled as a whole.
-func (r *redactor) reference(t *token, out *output) {
+func (r *redactor) reference(t *scalar, out *output) {
 	at := 0
 	for i, segment := range strings.Split(string(t.head), "/") {
-		piece := &token{start: t.start + int64(at), end: t.start + int64(at+len(segment)), head: []byte(segment), closed: true}
+		piece := &scalar{start: t.start + int64(at), end: t.start + int64(at+len(segment)), head: []byte(segment), closed: true}
 		if i > 0 {
 			out.write([]byte{'/'})
 		}
@@ -312,7 +325,7 @@ func (r *redactor) reference(t *token, out *output) {
 
 // anyPattern fills a regular expression with one that every text matches, or with an invalid one
 // if it is invalid.
-func anyPattern(t *token) []byte {
+func anyPattern(t *scalar) []byte {
 	mark := byte('|')
 	if _, err := regexp.Compile(string(source.AppendUnescaped(nil, t.head))); err != nil && !t.long {
 		mark = '('

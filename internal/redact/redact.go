@@ -35,24 +35,29 @@ func (e *ProofError) Error() string {
 	return "cannot be redacted: a check of the redacted text would " + e.Reason
 }
 
-// A Lost is a finding that a check of the redacted text does not make.
-type Lost struct {
+// A NotKept is a finding that a check of the redacted text does not make, or with another repair.
+type NotKept struct {
 	Rule     string
 	Severity rules.Severity
-	Offset   int64
-	Line     int
+	At       source.Position
+}
+
+func (n NotKept) String() string {
+	return fmt.Sprintf("the %s of the rule %s at byte %d (line %d)", n.Severity, n.Rule, n.At.Offset, n.At.Line)
 }
 
 // A Redacted is a redacted transcript.
 type Redacted struct {
 	Source *source.Source // the caller closes it
 	Report *engine.Report // of the redacted text
-	// Lost are the findings that depend on a text and could not be kept.
-	Lost []Lost
+	// NotKept are the findings that depend on a text and could not be kept. NoError is set if
+	// the original has errors and the redacted text has none of them.
+	NotKept []NotKept
+	NoError bool
 }
 
 // Redact redacts a source and proves that a check with these options finds the same, except the
-// findings of Lost. If the source is not a transcript, the report says why, and there is no
+// findings of NotKept. If the source is not a transcript, the report says why, and there is no
 // redacted source. If a check finds anything else, the error is a *ProofError.
 func Redact(ctx context.Context, src *source.Source, opts engine.Options) (*Redacted, error) {
 	key := make([]byte, 32)
@@ -70,16 +75,15 @@ func redact(ctx context.Context, src *source.Source, opts engine.Options, key []
 	if err != nil {
 		return nil, err
 	}
-	words := newVocabulary(opts.Dialects)
-	learned := &lessons{lengths: map[sum]int{}, marks: map[sum]variant{}, plan: p}
+	r := newRedactor(p, newVocabulary(opts.Dialects), key, seed)
+	var failed error
 	for {
-		learned.changed = false
-		r := &redactor{filler: newFiller(seed, words.words), vocabulary: words, plan: p, learned: learned, mac: hmac.New(sha256.New, key), scanner: source.NewScanner()}
+		r.filler, r.learned.changed = newFiller(seed, r.vocabulary.words), false
 		out, err := r.source(ctx, src)
 		if err != nil {
 			return nil, err
 		}
-		if learned.changed {
+		if r.learned.changed {
 			_ = out.Close()
 			continue
 		}
@@ -88,15 +92,23 @@ func redact(ctx context.Context, src *source.Source, opts engine.Options, key []
 			_ = out.Close()
 			return nil, err
 		}
-		lost, err := compare(before, after)
-		if err == nil {
-			return &Redacted{Source: out, Report: after, Lost: lost}, nil
+		got := &Redacted{Source: out, Report: after}
+		if err = got.compare(before); err == nil {
+			return got, nil
 		}
 		_ = out.Close()
-		if p.dropsSchemas {
-			return nil, err
+		if failed != nil {
+			return nil, failed
 		}
-		p.dropsSchemas = true // a limit that was removed can make another part of a schema fail
+		failed, p.dropsSchemas = err, true // a limit that was removed can make another part of a schema fail
+	}
+}
+
+// newRedactor returns a redactor that follows a plan.
+func newRedactor(p *plan, words *vocabulary, key []byte, seed func(sum) sum) *redactor {
+	return &redactor{
+		filler: newFiller(seed, words.words), vocabulary: words, plan: p, mac: hmac.New(sha256.New, key), scanner: source.NewScanner(),
+		learned: &lessons{lengths: map[sum]int{}, marks: map[sum]variant{}, plan: p},
 	}
 }
 
@@ -218,48 +230,56 @@ func (r *redactor) between(in *input, out *output, end int64) {
 	}
 }
 
-// compare returns the findings of a report that are not in another one. It returns an error if
-// the other has more, or reads something else.
-func compare(before, after *engine.Report) ([]Lost, error) {
+// compare notes the findings of the original that are not kept. It returns an error if there are
+// others, or if a check reads something else.
+func (r *Redacted) compare(before *engine.Report) error {
+	after := r.Report
 	x, y := before.File, after.File
 	switch {
 	case after.Skipped != "":
-		return nil, &ProofError{"not recognize a transcript"}
+		return &ProofError{"not recognize a transcript"}
 	case x.Dialect != y.Dialect:
-		return nil, &ProofError{fmt.Sprintf("read the dialect %s instead of %s", y.Dialect, x.Dialect)}
+		return &ProofError{fmt.Sprintf("read the dialect %s instead of %s", y.Dialect, x.Dialect)}
 	case x.Container != y.Container || x.Framing != y.Framing || x.Records != y.Records:
-		return nil, &ProofError{fmt.Sprintf("read the container %s with %d records instead of %s with %d", y.Container, y.Records, x.Container, x.Records)}
+		return &ProofError{fmt.Sprintf("read the container %s with %d records instead of %s with %d", y.Container, y.Records, x.Container, x.Records)}
 	case x.Conversations != y.Conversations || before.Calls != after.Calls || before.Results != after.Results:
-		return nil, &ProofError{fmt.Sprintf("find %d conversations, %d calls and %d results instead of %d, %d and %d",
+		return &ProofError{fmt.Sprintf("find %d conversations, %d calls and %d results instead of %d, %d and %d",
 			y.Conversations, after.Calls, after.Results, x.Conversations, before.Calls, before.Results)}
 	}
 	// Compressed input is only checked, but its redacted text is not compressed.
 	repaired := x.CheckOnly == ""
 	a, b := summary(before, repaired), summary(after, repaired && y.CheckOnly == "")
-	var lost []Lost
+	errors, kept := 0, 0
 	for len(a) > 0 || len(b) > 0 {
 		switch {
 		case len(a) > 0 && len(b) > 0 && a[0] == b[0]:
+			if a[0].severity == rules.Error {
+				errors, kept = errors+1, kept+1
+			}
 			a, b = a[1:], b[1:]
 		case len(a) == 0 || len(b) > 0 && less(b[0], a[0]):
-			return nil, &ProofError{"also find " + b[0].String()}
+			return &ProofError{"also find " + NotKept{b[0].rule, b[0].severity, b[0].at}.String()}
 		default:
-			lost = append(lost, Lost{a[0].rule, a[0].severity, a[0].start, a[0].line})
+			if a[0].severity == rules.Error {
+				errors++
+			}
+			r.NotKept = append(r.NotKept, NotKept{a[0].rule, a[0].severity, a[0].at})
 			if len(b) > 0 && !less(a[0], b[0]) { // the same finding, with another repair
 				b = b[1:]
 			}
 			a = a[1:]
 		}
 	}
-	return lost, nil
+	r.NoError = errors > 0 && kept == 0
+	return nil
 }
 
 // A fact is what a redacted text must preserve of a finding.
 type fact struct {
 	rule                string
 	severity            rules.Severity
-	start, end          int64
-	line                int
+	at                  source.Position
+	end                 int64
 	conversation, turn  int
 	record              int32
 	related             string
@@ -268,12 +288,11 @@ type fact struct {
 	n                   int
 }
 
-func (f fact) String() string {
-	return fmt.Sprintf("the %s of the rule %s at byte %d (line %d)", f.severity, f.rule, f.start, f.line)
-}
+func less(a, b fact) bool { return order(a, b) < 0 }
 
-func less(a, b fact) bool {
-	return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), cmp.Compare(a.rule, b.rule)) < 0
+// order orders findings by place and rule.
+func order(a, b fact) int {
+	return cmp.Or(cmp.Compare(a.at.Offset, b.at.Offset), cmp.Compare(a.end, b.end), cmp.Compare(a.rule, b.rule))
 }
 
 // summary returns the facts about the findings of a report, in order, with their repairs if
@@ -282,7 +301,7 @@ func summary(r *engine.Report, repaired bool) []fact {
 	var out []fact
 	for f, n := range r.All() {
 		x := fact{
-			rule: f.Rule.Name, severity: f.Severity, start: f.Start.Offset, end: f.End.Offset, line: f.Start.Line,
+			rule: f.Rule.Name, severity: f.Severity, at: f.Start, end: f.End.Offset,
 			conversation: f.Conversation, turn: f.Turn, record: int32(f.Record), n: n,
 		}
 		for _, at := range f.RelatedAt {
@@ -293,8 +312,6 @@ func summary(r *engine.Report, repaired bool) []fact {
 		}
 		out = append(out, x)
 	}
-	slices.SortStableFunc(out, func(a, b fact) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), cmp.Compare(a.rule, b.rule), cmp.Compare(a.related, b.related))
-	})
+	slices.SortStableFunc(out, func(a, b fact) int { return cmp.Or(order(a, b), cmp.Compare(a.related, b.related)) })
 	return out
 }

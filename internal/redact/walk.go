@@ -61,7 +61,7 @@ func (r *redactor) finish() (s sum) {
 }
 
 // sumOf returns the hash of a token as it is written, or decoded if it is a word or a value.
-func (r *redactor) sumOf(t *token, k kind) sum {
+func (r *redactor) sumOf(t *scalar, k kind) sum {
 	if t.long {
 		return t.sum
 	}
@@ -236,7 +236,7 @@ func (r *redactor) whole(in *input, out *output, at place) {
 const inert = 'x'
 
 // tail cuts an escape off a text that ends in it, and returns it without its digits.
-func (r *redactor) tail(in *input, t *token) []byte {
+func (r *redactor) tail(in *input, t *scalar) []byte {
 	if t.closed {
 		return nil
 	}
@@ -274,24 +274,27 @@ func (r *redactor) tail(in *input, t *token) []byte {
 func (r *redactor) fault(in *input, out *output, inString bool) {
 	_, n := utf8.DecodeRune(in.page)
 	size := in.where(int(in.at)+n) - in.where(int(in.at))
-	control := inString && in.page[0] < ' '
-	switch {
-	case size == 1 && control:
-		out.write([]byte{1})
-	case size == 1:
-		out.write([]byte{inert})
+	with := bytes.Repeat([]byte{inert}, size)
+	switch control := inString && in.page[0] < ' '; {
+	case control && size == 1:
+		with[0] = 1
+	case control && size < 6:
+		copy(with, `\\\\\\`[6-size+1:])
+		with[size-1] = 'n'
 	case control:
-		out.write([]byte(map[int]string{2: `\n`, 6: `\u0001`}[size]))
-	case size < 6:
-		out.write([]byte(map[int]string{2: `\/`, 3: "中", 4: "😀", 5: "xxxxx"}[size]))
+		copy(with[size-5:], "u0001")
+		copy(with, `\\\\\\\\\\\\`[:size-5])
+	case size == 6:
+		copy(with, `\u0078`)
 	default:
-		out.write(append([]byte(`\u0078`), bytes.Repeat([]byte{inert}, size-6)...))
+		copy(with, map[int]string{2: "é", 3: "中", 4: "😀"}[size])
 	}
+	out.write(with)
 	in.skip(n)
 }
 
 // fill writes filler for a token behind what is kept of its start.
-func (r *redactor) fill(out *output, t *token, s sum, k kind, kept int) {
+func (r *redactor) fill(out *output, t *scalar, s sum, k kind, kept int) {
 	n := int(t.size()) - kept
 	if n <= 0 {
 		return
@@ -315,7 +318,7 @@ func (r *redactor) fill(out *output, t *token, s sum, k kind, kept int) {
 }
 
 // put writes filler. Line feeds stay where they are.
-func (r *redactor) put(out *output, t *token, made []byte) {
+func (r *redactor) put(out *output, t *scalar, made []byte) {
 	for len(t.lines) > 0 && t.lines[0] < out.at+int64(len(made)) {
 		if i := t.lines[0] - out.at; i >= 0 {
 			made[i] = '\n'
@@ -326,7 +329,7 @@ func (r *redactor) put(out *output, t *token, made []byte) {
 }
 
 // key redacts a key and returns it, and whether it is known.
-func (r *redactor) key(t *token, out *output, in *nest) (string, bool) {
+func (r *redactor) key(t *scalar, out *output, in *nest) (string, bool) {
 	if !t.closed && t.size() > 0 || t.long {
 		r.fill(out, t, r.sumOf(t, word), word, 0)
 		return "", false
@@ -366,7 +369,7 @@ const (
 )
 
 // word redacts an id, a name or a key.
-func (r *redactor) word(t *token, out *output, v variant) {
+func (r *redactor) word(t *scalar, out *output, v variant) {
 	s := r.sumOf(t, word)
 	if (v == asID || v == asItem) && !t.long {
 		if lead, trail := spaces(t.head); lead+trail > 0 && lead < len(t.head) && t.closed {
@@ -382,7 +385,7 @@ func (r *redactor) word(t *token, out *output, v variant) {
 				if j > 0 {
 					out.write([]byte{'|'})
 				}
-				r.word(&token{start: out.at, end: out.at + int64(len(half)), head: half, closed: true}, out, v)
+				r.word(&scalar{start: out.at, end: out.at + int64(len(half)), head: half, closed: true}, out, v)
 			}
 			return
 		}
@@ -430,7 +433,7 @@ func (r *redactor) word(t *token, out *output, v variant) {
 }
 
 // string redacts a string that is no key.
-func (r *redactor) string(t *token, out *output, p place) {
+func (r *redactor) string(t *scalar, out *output, p place) {
 	k := r.kindOf(p)
 	if t.long && k != encoded {
 		k = text
@@ -450,11 +453,11 @@ func (r *redactor) string(t *token, out *output, p place) {
 		r.word(&rest, out, plain)
 	case k == word && p.mode == declared && slices.Contains(refersIn, p.key) && !t.long:
 		r.reference(t, out)
-	case k == word && p.mode == structure && isModel(p.key) && !t.long:
-		r.parts(t, out)
+	case k == word && p.mode == structure && p.known && isModel(p.key) && !t.long:
+		r.parts(t, out, strings.Contains(strings.ToLower(p.key), "model"))
 	case k == word && p.mode == structure && p.key == "id":
 		r.word(t, out, asItem)
-	case k == word && p.mode == structure && isID(p.key):
+	case k == word && p.mode == structure && p.known && isID(p.key):
 		r.word(t, out, asID)
 	case k == word && p.mode != declared || k == word && slices.Contains(wordsIn, p.key):
 		r.word(t, out, plain)
@@ -505,7 +508,7 @@ func spaces(b []byte) (lead, trail int) {
 
 // opening returns the start of the filler for a text: what agents write themselves, and tags by
 // which readers tell who wrote the text.
-func (r *redactor) opening(t *token) string {
+func (r *redactor) opening(t *scalar) string {
 	said := t.head
 	if bytes.IndexByte(said, '\\') >= 0 {
 		said = source.AppendUnescaped(nil, said)
@@ -525,7 +528,7 @@ func (r *redactor) opening(t *token) string {
 }
 
 // isBlank reports whether a text has nothing but white space.
-func isBlank(t *token) bool {
+func isBlank(t *scalar) bool {
 	if t.long || t.size() == 0 {
 		return false
 	}
@@ -537,7 +540,7 @@ func isBlank(t *token) bool {
 }
 
 // number redacts a number.
-func (r *redactor) number(t *token, out *output, p place) {
+func (r *redactor) number(t *scalar, out *output, p place) {
 	if !t.long && keepsNumber(t.head, p) {
 		out.write(t.head)
 		return

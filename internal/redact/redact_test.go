@@ -1,0 +1,273 @@
+package redact
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/evidence"
+	"github.com/toolguard/toolguard/internal/sample"
+	"github.com/toolguard/toolguard/internal/source"
+)
+
+// problems lists what a check says of a text: rules and severities at bytes.
+func problems(t testing.TB, text []byte) []string {
+	t.Helper()
+	r, err := engine.Check(t.Context(), source.FromBytes("in", text), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := []string{"not a transcript"}
+	if r.Skipped == "" {
+		out = []string{fmt.Sprintf("%s %s %d %d %d", r.File.Dialect, r.File.Container, r.File.Conversations, r.Calls, r.Results)}
+	}
+	for f := range r.Findings.All() {
+		out = append(out, fmt.Sprintf("%s %s %d %d", f.Rule.Name, f.Severity, f.Start.Offset, f.End.Offset))
+	}
+	slices.Sort(out[1:])
+	return out
+}
+
+// holds fails the test unless a text is redacted, and a check says the same of both.
+func holds(t *testing.T, name string, text []byte) {
+	t.Helper()
+	want := problems(t, text)
+	if want[0] == "not a transcript" {
+		return
+	}
+	out, err := redacted(t, text)
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	if diff := cmp.Diff(want, problems(t, out)); diff != "" {
+		t.Errorf("%s: %s", name, diff)
+	}
+	if len(out) != len(text) {
+		t.Errorf("%s: %d bytes instead of %d", name, len(out), len(text))
+	}
+	for i := range min(len(out), len(text)) {
+		if (text[i] == '\n') != (out[i] == '\n') {
+			t.Errorf("%s: byte %d is %q instead of %q", name, i, out[i], text[i])
+			break
+		}
+	}
+}
+
+// TestSameReport: a check says the same of each transcript of the test data, broken or not, and
+// of its redacted text.
+func TestSameReport(t *testing.T) {
+	all := files(t)
+	var names []string
+	for name := range all {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	folder := func(s string) []string { return []string{filepath.Dir(s)} }
+	late := sample.Until(t)
+	for _, name := range sample.Of(t, 12, names, func(s string) string { return s }, folder) {
+		if late() {
+			break
+		}
+		holds(t, name, all[name])
+	}
+}
+
+// TestCorpus: the same for real transcripts, of which many are broken.
+func TestCorpus(t *testing.T) {
+	root := filepath.Join("..", "..", "..", "shared", "corpus")
+	if _, err := os.Stat(filepath.Join(root, "MANIFEST.tsv")); err != nil {
+		t.Skip("no corpus beside the checkout")
+	}
+	names, err := filepath.Glob(filepath.Join(root, "*", "*.json*"))
+	if err != nil || len(names) < 300 {
+		t.Fatalf("%d files, %v", len(names), err)
+	}
+	late := sample.Until(t)
+	for _, name := range sample.Of(t, 60, names, filepath.Base, func(string) []string { return nil }) {
+		if late() {
+			break
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(text) < 300<<10 || sample.Long() {
+			holds(t, filepath.Base(name), text)
+		}
+	}
+}
+
+// chat is a conversation with everything that redacting distinguishes.
+const chat = `{"model":"gpt-4o-mini-2024-07-18","user":"kim@example.com","acme_key":{"acme":[12,-0.50,7e3,true]},"created":1785498771334,
+"messages":[{"role":"user","content":"Wer hat die Löhne?\n  "},
+{"role":"assistant","content":null,"tool_calls":[{"id":"call_Ab3dE","type":"function","function":{"name":"get_pay","arguments":"{\"who\":\"Kim\",\"n\":[41,\"\\u00e9t\\u00e9\"],\"path\":\"C:\\\\pay\"}"}}]},
+{"role":"tool","tool_call_id":"call_Ab3dE","content":"{\"pay\": 123456, \"name\":null"},
+{"role":"assistant","content":"<tool_call>{\"name\":\"x\"}</tool_call> done \ud83d\ude00"}],
+"tools":[{"type":"function","function":{"name":"get_pay","parameters":{"type":"object","properties":{"who":{"type":"string","pattern":"^K"},"n":{"type":"array"},"path":{"$ref":"#/$defs/dir"}},"required":["who"],"$defs":{"dir":{"type":"string","maxLength":9}}}}}]}
+`
+
+// chatRedacted is chat with filler from the key of redacted.
+const chatRedacted = `{"model":"gpt-4o-mini-2024-07-18","user":"Td4n3zXfyTaz7XS","Djak3Uv5":{"k1Iv":[10,35740,691,true]},"created":1785498771334,
+"messages":[{"role":"user","content":"uHndkTiBvxGjsukdXdmsAmv"},
+{"role":"assistant","content":null,"tool_calls":[{"id":"call_ENsdU","type":"function","function":{"name":"SKIw9LO","arguments":"{\"TAL\":\"xmQ\",\"j\":[98,\"IVh0wZIhFz8q1gR\"],\"SmWK\":\"XpKGaERyZ\"}"}}]},
+{"role":"tool","tool_call_id":"call_ENsdU","content":"GRxkjArtHsUxPOEfJcMEvBwVpjBvlwm"},
+{"role":"assistant","content":"<tool_call>jSJkMkxiOWNXmWCqfvVHYlrjzJzVDROklGNVqjilBjFrtM"}],
+"tools":[{"type":"function","function":{"name":"SKIw9LO","parameters":{"type":"object","properties":{"TAL":{"type":"string","pattern":"||"},"j":{"type":"array"},"SmWK":{"$ref":"#/$defs/RzH"}},"required":["TAL"],"$defs":{"RzH":{"type":"string","oe8dydJRv":4}}}}}]}
+`
+
+// TestWhatStays: the bytes that stay, and the filler for the others.
+func TestWhatStays(t *testing.T) {
+	out, err := redacted(t, []byte(chat))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(chatRedacted, string(out)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestTorn: whatever is cut off a transcript, nothing of a secret survives in the rest.
+func TestTorn(t *testing.T) {
+	line := `{"type":"user","uuid":"a1","parentUuid":null,"message":{"role":"user","content":"` + secret + `\n\u005aq7x"},"` + secret + `":-739184,"cwd":"/` + secret + `"}` + "\n"
+	whole := `{"type":"user","uuid":"a0","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"q"}}` + "\n"
+	done := 0
+	for i := range line {
+		for _, text := range []string{whole + line[:i], whole + line[i:], whole + line[:i] + "\n" + whole, whole + line[:i] + "\x00\xff" + line[i:]} {
+			out, err := redacted(t, []byte(text))
+			if err != nil {
+				continue
+			}
+			done++
+			for _, s := range []string{secret, "-739184"} {
+				if piece := leaked(out, s); piece != "" {
+					t.Fatalf("%q survives of\n%s\nin\n%s", piece, text, out)
+				}
+			}
+		}
+	}
+	if done < 3*len(line) {
+		t.Errorf("only %d of %d texts were redacted", done, 4*len(line))
+	}
+}
+
+// TestSchemaNames: names stay the same in a schema and in arguments, so a violation stays one.
+func TestSchemaNames(t *testing.T) {
+	holds(t, "schema", []byte(`{"model":"gpt-4o","messages":[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[`+
+		`{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"type\":\"fast\",\"berth\":1}"}},`+
+		`{"id":"c2","type":"function","function":{"name":"f","arguments":"{\"type\":\"slow\",\"name\":\"x\",\"berth\":\"k\"}"}}]},`+
+		`{"role":"tool","tool_call_id":"c1","content":"1"},{"role":"tool","tool_call_id":"c2","content":"1"}],`+
+		`"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","additionalProperties":false,"required":["type","name"],`+
+		`"properties":{"type":{"type":"string","enum":["slow","late"]},"name":{"$ref":"#/$defs/name"},"berth":{"type":["integer","null"]}},"$defs":{"name":{"type":"string","pattern":"^[a-z]+$","maxLength":1}}}}}]}`))
+}
+
+// TestOwnDialect: the words of a user's dialect stay.
+func TestOwnDialect(t *testing.T) {
+	own := &dialect.Dialect{
+		Name: "acme", Provider: "neutral", Marks: evidence.All("zork=quux"),
+		Driver: &dialect.Blocks{Role: "zpeaker", Content: "zaid", Tag: "zort"},
+	}
+	words := newVocabulary(dialect.Builtin().With(own))
+	for _, w := range []string{"zork", "quux", "zpeaker", "zaid", "zort"} {
+		if !words.words[w] {
+			t.Errorf("%s is no word", w)
+		}
+		if newVocabulary(nil).words[w] {
+			t.Errorf("%s is a word without the dialect", w)
+		}
+	}
+}
+
+// TestContext: redacting ends with its context.
+func TestContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	src := source.FromBytes("in", []byte(chat))
+	if _, err := Redact(ctx, src, engine.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestRandomKey: each call has its own key.
+func TestRandomKey(t *testing.T) {
+	var texts [2][]byte
+	for i := range texts {
+		got, err := Redact(t.Context(), source.FromBytes("in", []byte(chat)), engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[i] = bytes.Clone(got.Source.Text())
+	}
+	if bytes.Equal(texts[0], texts[1]) {
+		t.Error("two calls give the same text")
+	}
+}
+
+func BenchmarkRedact(b *testing.B) {
+	line := strings.ReplaceAll(chat, "\n", " ")
+	text := []byte(strings.Repeat(strings.TrimSpace(line)+"\n", 100))
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if _, err := redacted(b, text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// shrinking is a file that becomes shorter while it is redacted.
+type shrinking struct {
+	text []byte
+	left int // reads until then
+}
+
+func (s *shrinking) ReadAt(p []byte, off int64) (int, error) {
+	s.left--
+	if off >= int64(len(s.text)) || s.left < 0 && off > 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, s.text[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// TestReadError: an error of reading names the file once.
+func TestReadError(t *testing.T) {
+	text := []byte(strings.Repeat(`{"role":"user","content":"`+strings.Repeat("x", 16000)+`"}`+"\n", 20))
+	failed := 0
+	for left := 0; ; left += 8 {
+		_, err := redact(t.Context(), source.NewSource("in", &shrinking{text, left}, int64(len(text))), engine.Options{}, []byte("k"), func(s sum) sum { return s })
+		if err == nil {
+			break
+		}
+		failed++
+		if strings.Count(err.Error(), "in: ") != 1 {
+			t.Fatalf("%d reads: %v", left, err)
+		}
+	}
+	if failed < 3 {
+		t.Errorf("only %d errors", failed)
+	}
+}
+
+// TestInvalidEscapes: an invalid escape stays invalid at the same byte.
+func TestInvalidEscapes(t *testing.T) {
+	whole := `{"role":"user","content":"q"}` + "\n" + `{"role":"assistant","content":"a"}` + "\n"
+	for i := range 26 {
+		for _, escape := range []string{`\` + strings.ToUpper(letters[i:i+1]), `\u00` + letters[i:i+1] + `z`} {
+			holds(t, escape, []byte(whole+`{"role":"user","content":"x`+escape+` y"}`+"\n"+whole))
+		}
+	}
+}
