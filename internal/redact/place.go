@@ -299,9 +299,12 @@ func isVersion(part string) bool {
 	return len(part) <= 4 && len(part) > 0 && strings.ContainsAny(part, digits) && len(strings.Trim(part, digits)) <= 1 && len(part)-len(strings.Trim(part, digits)) <= 3
 }
 
-// reference redacts the names in a reference to a part of a schema. Others than those to
-// properties and definitions are filled as a whole.
+// reference redacts the names in a reference to a part of the same schema, and others as a whole.
 func (r *redactor) reference(t *scalar, out *output) {
+	if t.head[0] != '#' {
+		r.word(t, out, plain)
+		return
+	}
 	at := 0
 	for i, segment := range strings.Split(string(t.head), "/") {
 		piece := &scalar{start: t.start + int64(at), end: t.start + int64(at+len(segment)), head: []byte(segment), closed: true}
