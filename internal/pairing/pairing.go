@@ -749,27 +749,41 @@ func (g *group) backward() {
 
 // forward pairs results that are still left with an open call after them. Such a result
 // must be directly before the call and in no window. All other results are duplicates.
+//
+// Any open call of the id may have been meant, wherever it is.
 func (g *group) forward() {
-	g.forwardIn(nil, g.all[:g.uses[0].lo], &g.uses[0])
+	open := int32(0)
+	for _, call := range g.calls {
+		if g.out.Calls[call].State == Missing {
+			open++
+		}
+	}
+	g.forwardIn(nil, g.all[:g.uses[0].lo], &g.uses[0], &open)
 	for i := range g.uses {
 		u := &g.uses[i]
 		var next *use
 		if i+1 < len(g.uses) {
 			next = &g.uses[i+1]
 		}
-		g.forwardIn(u, g.all[u.lo:u.hi], next)
+		g.forwardIn(u, g.all[u.lo:u.hi], next, &open)
 	}
 }
 
-// forwardIn is forward between two uses, one of which may be nil.
-func (g *group) forwardIn(u *use, between []occurrence, next *use) {
+// forwardIn is forward between two uses, one of which may be nil. open is the number of open
+// calls.
+func (g *group) forwardIn(u *use, between []occurrence, next *use, open *int32) {
 	for n, o := range between {
 		if !o.result || g.out.Results[o.index].Fate != Orphan {
 			continue
 		}
 		if n == len(between)-1 && next != nil && (u == nil || !g.inWindow(u, o.index)) {
 			if call := g.open(next); call != none {
-				g.answer(call, o.index, Before, g.conf, 1)
+				conf := g.conf
+				if *open > 1 {
+					conf = Nearest
+				}
+				g.answer(call, o.index, Before, conf, *open)
+				*open--
 				continue
 			}
 		}

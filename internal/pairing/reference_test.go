@@ -400,7 +400,16 @@ func (r *reference) leftovers(c Confidence) {
 		}
 		use := r.useBefore(res)
 		if next := r.useNext(res); next != noBlock && !r.inWindow(use, res) && r.firstOpen(next) != noBlock {
-			r.answer(r.firstOpen(next), res, Before, c, 1)
+			conf, candidates := c, int32(0)
+			for _, b := range r.calls(r.keys[res]) {
+				if r.open[b] {
+					candidates++
+				}
+			}
+			if candidates > 1 {
+				conf = Nearest
+			}
+			r.answer(r.firstOpen(next), res, Before, conf, candidates)
 			continue
 		}
 		fate := Duplicate

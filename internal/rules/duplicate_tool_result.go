@@ -98,7 +98,10 @@ If two real results differ, the strategy decides. The report says which result i
 				class, title = operation.Unsafe, "keep the first result and drop this one"
 			}
 			before[l.Call] = int32(i)
-			if title != "" {
+			if m := &c.Messages[c.Results[drop].Message]; title != "" && m.BlockHi-m.BlockLo == 1 {
+				f.Unfixed = c.mustStay(c.Results[drop].Message, false)
+			}
+			if title != "" && f.Unfixed == "" {
 				f.Fix = c.op(turn, class, title, &operation.DropResults{Results: []int32{drop}, CopyOf: copyOf})
 			}
 			c.aboutResult(i, f)
