@@ -35,6 +35,7 @@ type output struct {
 	path   string // as the user gave it, "" for the default
 	file   *write.Output
 	rep    report.Reporter
+	failed bool // the report could not be written
 }
 
 // where names the place that an output writes to.
