@@ -223,7 +223,7 @@ func (e *RedactError) Error() string {
 // redacted its input. The call has written nothing and returns nothing else, and the package can be
 // used as before. Please report it at https://github.com/toolguard/toolguard/issues. A stack
 // overflow and a lack of memory end the program all the same, because Go cannot recover from them.
-// A panic of an io.Reader or an io.Writer of the caller is no fault of this package, and goes on.
+// A panic of the caller's io.Reader or io.Writer is no fault of this package, and goes on.
 type InternalError struct {
 	Version string // of this module, "" if it is not known
 	Panic   string // the value of the panic, which may have text of the input
@@ -249,7 +249,7 @@ func moduleVersion() string {
 		return ""
 	}
 	for _, m := range append(info.Deps, &info.Main) {
-		if m.Path == modulePath {
+		if m.Path == modulePath && m.Version != "(devel)" {
 			return strings.TrimPrefix(m.Version, "v")
 		}
 	}

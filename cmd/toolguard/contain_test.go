@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -147,7 +148,7 @@ func TestPanicInFile(t *testing.T) {
 		if err := os.MkdirAll(fmt.Sprintf("%d/out", n), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		t.Chdir(fmt.Sprintf("%d", n))
+		t.Chdir(strconv.Itoa(n))
 		paths := sessions(t, bad)
 		p := newPlanting(jobs, allFormats("out")...)
 		var err error
@@ -249,7 +250,7 @@ func TestPanicInReport(t *testing.T) {
 		if err := os.MkdirAll(fmt.Sprintf("%d/out", n), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		t.Chdir(fmt.Sprintf("%d", n))
+		t.Chdir(strconv.Itoa(n))
 		paths := sessions(t, planted.Lines("c9"))
 		p := newPlanting(jobs, append(allFormats("out"), "concise")...)
 		p.formats = slices.DeleteFunc(p.formats, func(f string) bool { return strings.HasPrefix(f, "concise=") })

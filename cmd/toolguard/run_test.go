@@ -211,7 +211,7 @@ func TestInOrder(t *testing.T) {
 			case item%2 == 1:
 				want, of = 0, odd
 			}
-			if item != next || result != want || err != of {
+			if item != next || result != want || !errors.Is(err, of) {
 				t.Errorf("got %d, %d, %v, want %d, %d, %v", item, result, err, next, want, of)
 			}
 			next++

@@ -16,7 +16,7 @@ import (
 func TestDo(t *testing.T) {
 	t.Parallel()
 	plain := errors.New("plain")
-	if err := Do(func() error { return plain }); err != plain || From(err) != nil {
+	if err := Do(func() error { return plain }); !errors.Is(err, plain) || From(err) != nil {
 		t.Errorf("got %v, want the error of the function", err)
 	}
 	if err := Do(func() error { return nil }); err != nil || From(err) != nil {
