@@ -82,11 +82,12 @@ func TestNothingOfAPanic(t *testing.T) {
 	opts := Options{Dialects: dialect.Builtin().With(planted.Dialect())}
 	rows := func(text string) (out []string) {
 		_, err := Units(t.Context(), source.FromBytes("t", []byte(text)), opts, func(u *Unit) error {
-			row := fmt.Sprintf("%d %v", u.Conversations, u.Caught != nil)
+			var row strings.Builder
+			fmt.Fprint(&row, u.Conversations, u.Caught != nil)
 			for f := range u.Findings.All() {
-				row += fmt.Sprintf("\n%s %s %v %v %s", f.Rule.Name, f.Message, f.Record, f.Span, f.Pointer)
+				fmt.Fprintf(&row, "\n%s %s %v %v %s", f.Rule.Name, f.Message, f.Record, f.Span, f.Pointer)
 			}
-			out = append(out, row)
+			out = append(out, row.String())
 			return nil
 		})
 		if err != nil {
