@@ -182,7 +182,7 @@ func TestTable(t *testing.T) {
 		{"before several calls of one id, the last has a result", user, "u; r x; a x; u; a x; r x", "0 early, 1"},
 		{"before a call of an id, behind an open one", tool, "a x; u; a x; t x; u; t x; a x; u", "missing, 0, 1 early nearest"},
 		{"before two calls of an id, and another late", tool, "t x; a x; u; a x; u; t x; u", "0 early nearest, 1 late nearest"},
-		{"before two calls of an id each", tool, "t x; u; a x; u; a y; t y; t x; u; a x; u", "1 late, 0, 2"},
+		{"before a call whose result is late", tool, "t x; u; a x; u; a y; t y; t x; u; a x; u", "2 late across, 1, missing, duplicate 0"},
 		{"before two turns in a row", user, "u; r x; a x; a x; u", "0 early nearest, missing"},
 		{"late before early", tool, "t x; a x; u; t x", "1 late, duplicate 0"},
 		{"between two turns, for the second", tool, "a x; t x; u; t x; a x; u", "0, 1 early"},
