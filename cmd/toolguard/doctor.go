@@ -671,7 +671,7 @@ func (d *doctor) planWith(ctx context.Context, s *session, unsafe bool) (p repai
 // settle computes the repair of a session, or says why there is none.
 func (d *doctor) settle(ctx context.Context, s *session, src *source.Source, unsafe bool) (got *engine.Fixed, none string, err error) {
 	set := d.settings(s.target.config)
-	opts := engine.FixOptions{Options: d.options(s.target), Unsafe: unsafe, Explicit: set.byName}
+	opts := engine.FixOptions{Options: d.options(s.target), Unsafe: unsafe}
 	opts.Placeholder = set.placeholder
 	got, err = engine.Settle(ctx, src, opts)
 	var only *engine.CheckOnlyError

@@ -505,7 +505,7 @@ func (x *filtering) options(t *target) filter.Options {
 		for rule := range x.strategy {
 			named[rule] = true
 		}
-		out.Fix = &engine.FixOptions{Options: o, SafeOnly: true, Explicit: s.byName, AnyClass: named}
+		out.Fix = &engine.FixOptions{Options: o, SafeOnly: true, AnyClass: named}
 		out.Fix.Edits = false
 		out.Fix.Placeholder = cmp.Or(x.flags.placeholder, s.placeholder)
 	} else {

@@ -247,7 +247,7 @@ func (x *fix) run(ctx context.Context, paths []string) error {
 // options returns the engine's options for a file.
 func (x *fix) options(t *target) engine.FixOptions {
 	s := x.settings(t.config)
-	opts := engine.FixOptions{Options: x.check.options(t), SafeOnly: x.flags.safeOnly, Unsafe: x.flags.unsafe, Explicit: s.byName}
+	opts := engine.FixOptions{Options: x.check.options(t), SafeOnly: x.flags.safeOnly, Unsafe: x.flags.unsafe}
 	opts.Placeholder = cmp.Or(x.flags.placeholder, s.placeholder)
 	return opts
 }

@@ -72,10 +72,16 @@ type Options struct {
 	// Shown reports whether findings of a rule and severity are kept, because they will be
 	// shown; nil keeps all. The others are only counted.
 	Shown func(*rules.Rule, rules.Severity) bool
-	// explicit are the rules selected by name; their infos are repaired too.
-	explicit map[string]bool
+	// Explicit are the rules selected by name; their infos are repaired too.
+	Explicit map[string]bool
 	// Ignore reports whether a finding is neither reported nor repaired; nil ignores none.
 	Ignore func(*rules.Finding) bool
+}
+
+// asked reports whether a finding is repaired if its repair is allowed. An info is repaired only
+// if its rule is selected by name or a strategy is chosen for it.
+func (o *Options) asked(f *rules.Finding) bool {
+	return f.Severity >= rules.Warning || o.Explicit[f.Rule.Name] || o.Strategy[f.Rule.Name] != ""
 }
 
 // A Finding is a rule's finding together with its resolved position.
@@ -174,7 +180,7 @@ func (c *checker) counted(f *rules.Finding) bool {
 	}
 	k := findingKind{rule: f.Rule, severity: f.Severity}
 	if f.Fix != nil && !c.unrepaired {
-		k.repairs, k.class, k.byStrategy = true, f.Fix.Class, f.Fix.ByStrategy
+		k.repairs, k.class, k.byStrategy = true, f.Fix.Class, f.Fix.ByStrategy || !c.opts.asked(f)
 	}
 	if c.kinds == nil {
 		c.kinds = map[findingKind]kindCount{}
@@ -435,7 +441,7 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	rc, plan := &now.context, &now.plan
 	*rc = rules.Context{
 		Looker: now, Conversation: conv, Profile: prof, Native: native, Named: named, NumericIDs: d.NumericIDs && c.opts.Target == nil,
-		Options: rules.Options{Send: c.opts.Send, Over: c.opts.Over, Target: c.opts.Target != nil, Strategy: c.opts.Strategy, Explicit: c.opts.explicit},
+		Options: rules.Options{Send: c.opts.Send, Over: c.opts.Over, Target: c.opts.Target != nil, Strategy: c.opts.Strategy, Explicit: c.opts.Explicit},
 	}
 	rc.Pairing = pairing.Pair(conv, c.same)
 	*plan = repair.Plan{
