@@ -77,7 +77,7 @@ func oneLine(text string) string {
 // flags are the values of the flags.
 type flags struct {
 	listen, metrics, record                 string
-	upstreams, hosts                        []string
+	upstreams, hosts, origins               []string
 	safeOnly, unsafe, dryRun                bool
 	strategies, selected, ignored           []string
 	target, placeholder                     string
@@ -167,6 +167,7 @@ func (f *flags) define(flags *pflag.FlagSet) {
 	flags.StringVar(&f.record, "record", "", "write the outlines of broken requests, without their contents, to this `directory`")
 	flags.StringVar(&f.metrics, "metrics", "", "serve /metrics for Prometheus at this `address`")
 	flags.StringArrayVar(&f.hosts, "host", nil, "also accept requests whose Host is this `name`; repeatable")
+	flags.StringArrayVar(&f.origins, "allow-origin", nil, "also accept requests of the program whose pages have this `origin`, such as app://localhost; repeatable")
 	flags.BoolVar(&f.allowRemote, "allow-remote", false, "listen at addresses that other machines can reach")
 	flags.BoolVar(&f.allowHTTP, "allow-http", false, "send requests over HTTP without TLS to other machines")
 	flags.BoolVar(&f.env, "print-env", false, "print the settings of clients and exit")
@@ -313,6 +314,13 @@ func (f *flags) config(log *slog.Logger) (server.Config, error) {
 			return c, fmt.Errorf("--host: expected the name or the address of a host without a port, got %q", host)
 		}
 		c.Hosts = append(c.Hosts, name)
+	}
+	for _, value := range f.origins {
+		origin, err := server.ParseOrigin(value)
+		if err != nil {
+			return c, fmt.Errorf("--allow-origin: %w", err)
+		}
+		c.Origins = append(c.Origins, origin)
 	}
 	if c.RejectErrors, err = choice("on-error", f.onError); err != nil {
 		return c, err

@@ -116,6 +116,8 @@ func TestMistakes(t *testing.T) {
 		{"--repair-timeout 2", `--repair-timeout: expected a time, such as 2s or 500ms, got "2"`},
 		{"--repair-timeout 0s", `--repair-timeout: expected a time above 0, got 0s`},
 		{"--host a:1", `--host: expected the name or the address of a host without a port, got "a:1"`},
+		{"--allow-origin https://gw.example", `--allow-origin: expected the origin of a program, such as app://localhost, got "https://gw.example"; pages of other hosts need --host`},
+		{"--allow-origin app", `--allow-origin: expected the origin of a program, such as app://localhost, got "app"`},
 		{"--host a;b", `--host: expected the name or the address of a host without a port, got "a;b"`},
 		{"--upstream https://gw.example:99999", `--upstream: gw.example:99999: expected a port from 1 to 65535 behind the colon`},
 		{"--upstream https://gw.example:", `--upstream: gw.example:: expected a port from 1 to 65535 behind the colon`},

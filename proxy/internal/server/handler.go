@@ -30,6 +30,8 @@ type Config struct {
 	Upstreams upstream.Set
 	// Hosts are the names by which clients may call the proxy, besides those of this machine.
 	Hosts []string
+	// Origins are those of programs that may call the proxy, as ParseOrigin returns them.
+	Origins []string
 	// Repairs says what is repaired, for all endpoints.
 	Repairs []toolguard.Option
 	// Profile is that of upstreams that have none, "" for none.
@@ -66,7 +68,7 @@ type route struct {
 // newHandler returns the handler of a configuration.
 func newHandler(c Config, transport http.RoundTripper) (*handler, error) {
 	h := &handler{
-		Config: c, guard: guard{c.Hosts}, checker: body.New(c.MaxUnpacked, c.Timeout), options: map[route][]toolguard.Option{},
+		Config: c, guard: guard{c.Hosts, c.Origins}, checker: body.New(c.MaxUnpacked, c.Timeout), options: map[route][]toolguard.Option{},
 	}
 	h.forward = newForward(transport, h.answered, h.failed)
 	for _, u := range c.Upstreams {
@@ -101,7 +103,7 @@ func (h *handler) optionsFor(u *upstream.Upstream, e endpoint.Endpoint) ([]toolg
 
 // ServeHTTP implements http.Handler.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == "/healthz" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+	if r.URL.Path == "/healthz" && !h.guard.foreign(r) && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		h.health(w)
 		return
 	}
