@@ -93,6 +93,7 @@ func TestMistakes(t *testing.T) {
 		{"--upstream antropic", `--upstream: "antropic": unknown preset "antropic"; did you mean "anthropic"?`},
 		{"--upstream /a", `--upstream: "/a": expected /a=, followed by a preset or a URL`},
 		{"--upstream /a?b=openai", `--upstream: "/a?b=openai": expected a prefix such as /a, got "/a?b"`},
+		{"--upstream /a/../b=openai", `--upstream: "/a/../b=openai": expected a prefix such as /a, got "/a/../b"`},
 		{"--upstream ftp://x", `--upstream: expected a URL that begins with https:// or http:// and names a host, got the scheme "ftp" and the host "x"`},
 		{"--upstream https://me:secret@gw.example", `--upstream: gw.example: expected a URL without a user or a password; clients send their own keys`},
 		{"--upstream https://gw.example?key=secret", `--upstream: gw.example: expected a URL without ? and #`},

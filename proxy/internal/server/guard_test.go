@@ -179,13 +179,16 @@ func TestPrefixes(t *testing.T) {
 		"/a/files/a%2Fb%20c":      "/base/v1/files/a%2Fb%20c",
 		"/a":                      "/base/v1",
 		"/a/":                     "/base/v1/",
+		"//a//x":                  "/base/v1//x",
+		"/b/../a/x":               "/base/v1/x",
+		"/a/x/../y":               "/base/v1/x/../y",
 	} {
 		w.post(path, "{}")
 		if got := w.last(); got.URI != want {
 			t.Errorf("%s goes to %s, want %s", path, got.URI, want)
 		}
 	}
-	for _, path := range []string{"/", "/ab/chat/completions", "/b/chat/completions", "/A/x"} {
+	for _, path := range []string{"/", "/ab/chat/completions", "/b/chat/completions", "/A/x", "/a/../x", "/a/%2E%2e/x", "/a%2Fx"} {
 		res, text := w.post(path, "{}")
 		w.none()
 		if want := `{"error":{"message":"toolguard proxy: no --upstream has this path; expected one that begins with /a/","type":"invalid_request_error","param":null,"code":"upstream"}}`; res.StatusCode != http.StatusNotFound || text != want {

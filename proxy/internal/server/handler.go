@@ -22,6 +22,7 @@ import (
 	"github.com/toolguard/toolguard/proxy/internal/metrics"
 	"github.com/toolguard/toolguard/proxy/internal/record"
 	"github.com/toolguard/toolguard/proxy/internal/refusal"
+	"github.com/toolguard/toolguard/proxy/internal/target"
 	"github.com/toolguard/toolguard/proxy/internal/upstream"
 )
 
@@ -108,7 +109,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.Metrics.Begin()()
-	u, rest := h.Upstreams.Find(escapedPath(r.URL))
+	u, rest := h.Upstreams.Find(target.Path(r.RequestURI))
 	x := &exchange{upstream: u, rest: rest, shape: refusal.OpenAI, answer: w.Header()}
 	var e *endpoint.Endpoint
 	if u != nil {
