@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -82,8 +83,8 @@ type flags struct {
 	strategies, selected, ignored           []string
 	target, placeholder                     string
 	onError, onUnreadable                   string
-	maxBody, maxUnpacked                    quantity.Bytes
-	timeout                                 time.Duration
+	maxBody, maxUnpacked, maxMemory         quantity.Bytes
+	timeout, readTimeout                    time.Duration
 	allowRemote, allowHTTP, env, versionAsk bool
 }
 
@@ -163,6 +164,8 @@ func (f *flags) define(flags *pflag.FlagSet) {
 	flags.StringVar(&f.onUnreadable, "on-unreadable", "pass", "if a body cannot be read, or its repair cannot be proved, `what` to do: pass or reject")
 	flags.Var(&f.maxBody, "max-body", "pass bodies above this `size` unread")
 	flags.Var(&f.maxUnpacked, "max-unpacked", "pass packed bodies unread whose text is above this `size`")
+	flags.Var(&f.maxMemory, "max-memory", "pass bodies unread while all bodies together need more than this `size` (default: a quarter of the memory)")
+	flags.DurationVar(&f.readTimeout, "read-timeout", 30*time.Second, "end requests whose body is read and stalls, or is slower than 1 KiB/s, for this `time`")
 	flags.DurationVar(&f.timeout, "repair-timeout", 2*time.Second, "pass bodies unread whose check takes longer than this `time`")
 	flags.StringVar(&f.record, "record", "", "write the outlines of broken requests, without their contents, to this `directory`")
 	flags.StringVar(&f.metrics, "metrics", "", "serve /metrics for Prometheus at this `address`")
@@ -287,8 +290,8 @@ var (
 // config returns what the flags ask for.
 func (f *flags) config(log *slog.Logger) (server.Config, error) {
 	c := server.Config{
-		DryRun: f.dryRun, MaxBody: int64(f.maxBody), MaxUnpacked: int64(f.maxUnpacked), Timeout: f.timeout,
-		Profile: f.target, Metrics: metrics.New(), Log: log,
+		DryRun: f.dryRun, MaxBody: int64(f.maxBody), MaxUnpacked: int64(f.maxUnpacked), MaxMemory: int64(f.maxMemory),
+		Timeout: f.timeout, ReadTimeout: f.readTimeout, Profile: f.target, Metrics: metrics.New(), Log: log,
 	}
 	all, err := f.parseUpstreams()
 	if err != nil {
@@ -331,13 +334,19 @@ func (f *flags) config(log *slog.Logger) (server.Config, error) {
 	for _, size := range []struct {
 		flag  string
 		value quantity.Bytes
-	}{{"max-body", f.maxBody}, {"max-unpacked", f.maxUnpacked}} {
+	}{{"max-body", f.maxBody}, {"max-unpacked", f.maxUnpacked}, {"max-memory", f.maxMemory}} {
 		if size.value > 1<<40 {
 			return c, fmt.Errorf("--%s: expected a size of at most 1 TiB, got %s", size.flag, size.value.String())
 		}
 	}
 	if f.timeout <= 0 {
 		return c, fmt.Errorf("--repair-timeout: expected a time above 0, got %s", f.timeout)
+	}
+	if f.readTimeout <= 0 {
+		return c, fmt.Errorf("--read-timeout: expected a time above 0, got %s", f.readTimeout)
+	}
+	if c.MaxMemory == 0 {
+		c.MaxMemory = quarter(memlimit.FromCgroup, memlimit.FromSystem)
 	}
 	if c.Repairs, err = f.repairs(); err != nil {
 		return c, err
@@ -356,6 +365,21 @@ func (f *flags) config(log *slog.Logger) (server.Config, error) {
 		}
 	}
 	return c, nil
+}
+
+// quarter returns a quarter of the least memory that the sources know, and a quarter of 1 GiB if they
+// know none.
+func quarter(sources ...memlimit.Provider) int64 {
+	least := uint64(math.MaxInt64)
+	for _, source := range sources {
+		if n, err := source(); err == nil && n > 0 {
+			least = min(least, n)
+		}
+	}
+	if least == math.MaxInt64 {
+		least = 1 << 30
+	}
+	return int64(least / 4)
 }
 
 func (f *flags) localMetrics() error {

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/toolguard/toolguard/proxy/internal/body"
 	"github.com/toolguard/toolguard/proxy/internal/refusal"
 	"github.com/toolguard/toolguard/proxy/internal/target"
 	"github.com/toolguard/toolguard/proxy/internal/upstream"
@@ -28,6 +29,8 @@ type exchange struct {
 	header   string      // the value of X-Toolguard in the response, "" for none
 	answer   http.Header // of the response to the client
 	kept     *keptBody   // nil if the body is not in memory
+	body     *incoming
+	share    *body.Share // of the memory for bodies
 }
 
 // exchangeKey is the key of the exchange in the context of a request.
@@ -71,6 +74,7 @@ func newForward(transport http.RoundTripper, answered func(*exchange, *http.Resp
 			x := exchangeOf(r.Request.Context())
 			if x.kept != nil {
 				x.kept.release()
+				x.share.Release()
 			}
 			if r.StatusCode < 100 {
 				return errStatus // it cannot be written
@@ -88,6 +92,11 @@ func newForward(transport http.RoundTripper, answered func(*exchange, *http.Resp
 			x := exchangeOf(r.Context())
 			if r.Context().Err() != nil {
 				panic(http.ErrAbortHandler) // there is nobody to answer
+			}
+			if f := x.body.fault(); f != nil {
+				failed(x, f.reason)
+				f.write(w, x)
+				return
 			}
 			reason := failure(err)
 			failed(x, reason)

@@ -67,6 +67,7 @@ func newServer(c Config, transport http.RoundTripper, drain time.Duration) (*Ser
 			http.NotFound(w, r)
 		}
 	}))
+	s.side.ReadTimeout = c.ReadTimeout
 	return s, nil
 }
 
