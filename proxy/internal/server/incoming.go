@@ -79,7 +79,7 @@ func newPaced(r io.Reader, deadline func(time.Time) error, grace time.Duration) 
 func (p *paced) Read(b []byte) (int, error) {
 	_ = p.deadline(p.until) // a connection without deadlines is none of a network
 	n, err := p.Reader.Read(b)
-	p.until = p.until.Add(time.Duration(n) * (time.Second / slowest))
+	p.until = p.until.Add(time.Duration(n) * time.Second / slowest)
 	if most := time.Now().Add(p.grace); p.until.After(most) {
 		p.until = most
 	}
