@@ -164,8 +164,8 @@ func (f *flags) define(flags *pflag.FlagSet) {
 	flags.StringVar(&f.onUnreadable, "on-unreadable", "pass", "if a body cannot be read, or its repair cannot be proved, `what` to do: pass or reject")
 	flags.Var(&f.maxBody, "max-body", "pass bodies above this `size` unread")
 	flags.Var(&f.maxUnpacked, "max-unpacked", "pass packed bodies unread whose text is above this `size`")
-	flags.Var(&f.maxMemory, "max-memory", "pass bodies unread while all bodies together need more than this `size` (default: a quarter of the memory)")
-	flags.DurationVar(&f.readTimeout, "read-timeout", 30*time.Second, "end requests whose body is read and stalls, or is slower than 1 KiB/s, for this `time`")
+	flags.Var(&f.maxMemory, "max-memory", "pass bodies unread while all bodies together need more than this `size` (default: a quarter of what the machine or its cgroup has)")
+	flags.DurationVar(&f.readTimeout, "read-timeout", 30*time.Second, "end a request if the body that is read for repair is slower than 1 KiB/s for this `time`")
 	flags.DurationVar(&f.timeout, "repair-timeout", 2*time.Second, "pass bodies unread whose check takes longer than this `time`")
 	flags.StringVar(&f.record, "record", "", "write the outlines of broken requests, without their contents, to this `directory`")
 	flags.StringVar(&f.metrics, "metrics", "", "serve /metrics for Prometheus at this `address`")
@@ -506,6 +506,7 @@ func (f *flags) run(ctx context.Context, version string, stderr io.Writer) error
 		defer side.Close()
 		args = append(args, "metrics", side.Addr().String())
 	}
+	args = append(args, "max_memory", c.MaxMemory)
 	if f.dryRun {
 		args = append(args, "dry_run", true)
 	}

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -18,8 +20,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/toolguard/toolguard/internal/manpage"
 )
@@ -116,6 +120,10 @@ func TestMistakes(t *testing.T) {
 		{"--max-unpacked 2TB", `--max-unpacked: expected a size of at most 1 TiB, got 2000000000000`},
 		{"--repair-timeout 2", `--repair-timeout: expected a time, such as 2s or 500ms, got "2"`},
 		{"--repair-timeout 0s", `--repair-timeout: expected a time above 0, got 0s`},
+		{"--read-timeout 0s", `--read-timeout: expected a time above 0, got 0s`},
+		{"--read-timeout -1s", `--read-timeout: expected a time above 0, got -1s`},
+		{"--max-memory 0", `--max-memory: expected a size, such as 64MiB, got "0"`},
+		{"--max-memory 2TiB", `--max-memory: expected a size of at most 1 TiB, got 2097152MiB`},
 		{"--host a:1", `--host: expected the name or the address of a host without a port, got "a:1"`},
 		{"--allow-origin https://gw.example", `--allow-origin: expected the origin of a program, such as app://localhost, got "https://gw.example"; pages of other hosts need --host`},
 		{"--allow-origin app", `--allow-origin: expected the origin of a program, such as app://localhost, got "app"`},
@@ -189,6 +197,44 @@ func TestMan(t *testing.T) {
 	delete(cmd.Annotations, cobra.CommandDisplayNameAnnotation)
 	root.AddCommand(cmd)
 	golden(t, filepath.Join("..", "..", "..", "docs", "man", "toolguard-proxy.1"), manpage.All(root)["toolguard-proxy.1"])
+}
+
+// TestQuarter: bodies get a quarter of the memory, which is the least that is known.
+func TestQuarter(t *testing.T) {
+	t.Parallel()
+	none := func() (uint64, error) { return 0, memlimit.ErrNoLimit }
+	for _, tt := range []struct {
+		cgroup, system memlimit.Provider
+		want           int64
+	}{
+		{memlimit.Limit(512 << 20), memlimit.Limit(16 << 30), 128 << 20},
+		{memlimit.Limit(1 << 40), memlimit.Limit(16 << 30), 4 << 30},
+		{none, memlimit.Limit(16 << 30), 4 << 30},
+		{memlimit.Limit(512 << 20), none, 128 << 20},
+		{memlimit.Limit(0), memlimit.Limit(math.MaxUint64), 256 << 20},
+		{none, none, 256 << 20},
+	} {
+		if got := quarter(tt.cgroup, tt.system); got != tt.want {
+			t.Errorf("%d, want %d", got, tt.want)
+		}
+	}
+}
+
+// TestMaxMemory: the flag and its default reach the server.
+func TestMaxMemory(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]int64{"": quarter(memlimit.FromCgroup, memlimit.FromSystem), "--max-memory 7MiB": 7 << 20} {
+		f := &flags{maxBody: 1, maxUnpacked: 1}
+		set := pflag.NewFlagSet("", pflag.ContinueOnError)
+		f.define(set)
+		if err := set.Parse(strings.Fields(args)); err != nil {
+			t.Fatal(err)
+		}
+		c, err := f.config(slog.New(slog.DiscardHandler))
+		if err != nil || c.MaxMemory != want || c.MaxMemory < 1<<20 || c.ReadTimeout != 30*time.Second {
+			t.Errorf("%s: %d, %s, %v, want %d", args, c.MaxMemory, c.ReadTimeout, err, want)
+		}
+	}
 }
 
 // TestVersion: the program says its version, by which toolguard knows that they belong together.

@@ -53,7 +53,7 @@ func New() *Metrics {
 		}),
 		memory: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "toolguard_proxy_memory_bytes",
-			Help: "Memory for bodies and their checks, of which --max-memory is the most.",
+			Help: "Memory for bodies and their checks, bounded by --max-memory.",
 		}),
 	}
 	m.registry.MustRegister(m.requests, m.repairs, m.passed, m.failures, m.seconds, m.active, m.memory,

@@ -358,7 +358,9 @@ func TestNothingLeaks(t *testing.T) {
 			strings.Replace(h.broken, `{`, `{"a canary":"canary","metadata":{"canary":"canary"},`, 1),
 			strings.Replace(h.broken, `{`, `{"canary":`, 1),
 			h.broken[:len(h.broken)/2]+canary,
-			strings.ReplaceAll(h.broken, `"user"`, `"user canary"`))
+			strings.ReplaceAll(h.broken, `"user"`, `"user canary"`),
+			strings.ReplaceAll(h.broken, `"user"`, `"canary"`),
+			strings.Replace(h.broken, `{`, `{"canary":{"canary":["canary"]},`, 1))
 	}
 	for _, text := range texts {
 		for _, h := range histories {
