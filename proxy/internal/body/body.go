@@ -115,7 +115,8 @@ func New(unpacked int64, timeout time.Duration) *Checker {
 }
 
 // checkWork and checkBase are how much memory the check of a text takes: that many times its size, with
-// its repair, and a constant. Many small messages take most.
+// its repair, and a constant. Many small messages take most. Where that is not enough, the budget ends the
+// check.
 const (
 	checkWork = 6
 	checkBase = 1 << 20
@@ -177,6 +178,9 @@ func (c *Checker) check(ctx context.Context, b []byte, encoding string, share *S
 		r.Reason = Memory
 		return r
 	}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	defer share.budget.watch(end)()
 	r.Text = text
 	out, fixed, err := toolguard.FixBytes(ctx, text, options...)
 	if err != nil {
@@ -198,6 +202,8 @@ func (c *Checker) check(ctx context.Context, b []byte, encoding string, share *S
 // reason returns why the engine does not read or repair a text.
 func reason(ctx context.Context, text []byte, err error) Reason {
 	switch {
+	case errors.Is(context.Cause(ctx), ErrMemory):
+		return Memory
 	case ctx.Err() != nil:
 		return Late
 	case errors.As(err, new(*toolguard.ProofError)), errors.As(err, new(*toolguard.CheckOnlyError)):

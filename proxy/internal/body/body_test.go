@@ -144,6 +144,27 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// TestHeap: a check ends if the program holds far more than the budget, and not before.
+func TestHeap(t *testing.T) {
+	t.Parallel()
+	// Each element is a finding.
+	text := []byte(`{"messages":[` + strings.Repeat("{},", 30_000) + `{}]}`)
+	const limit = 10 << 20
+	for heap, want := range map[uint64]Reason{2*limit + besides: Late, 2*limit + besides + 1: Memory} {
+		budget := NewBudget(limit, func(int64) {})
+		var asked atomic.Int32
+		budget.heap = func() uint64 { asked.Add(1); return heap }
+		share := budget.Share()
+		r := New(1<<20, 100*time.Millisecond).Check(t.Context(), text, "", share, options("anthropic")...)
+		if r.Outcome != Unreadable || r.Reason != want || &r.Body[0] != &text[0] || asked.Load() == 0 || share.Held() != 0 {
+			t.Errorf("%d: outcome %d, %q, asked %d times, %d held", heap, r.Outcome, r.Reason, asked.Load(), share.Held())
+		}
+	}
+	if got := heapBytes(); got < uint64(len(text)) {
+		t.Errorf("the heap has %d bytes", got)
+	}
+}
+
 // gz and zs pack a text.
 func gz(text []byte) []byte {
 	var b bytes.Buffer

@@ -1,11 +1,17 @@
 package body
 
-import "sync"
+import (
+	"context"
+	"runtime/metrics"
+	"sync"
+	"time"
+)
 
 // A Budget bounds the memory of all bodies together.
 type Budget struct {
 	limit int64
 	note  func(delta int64)
+	heap  func() uint64 // what the program holds, with garbage
 
 	mu   sync.Mutex
 	used int64
@@ -13,7 +19,44 @@ type Budget struct {
 
 // NewBudget returns a Budget of limit bytes. note is called whenever their use changes.
 func NewBudget(limit int64, note func(delta int64)) *Budget {
-	return &Budget{limit: limit, note: note}
+	return &Budget{limit: limit, note: note, heap: heapBytes}
+}
+
+// heapBytes returns the size of all objects of the program, with garbage.
+func heapBytes() uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+const (
+	// watchEvery is how often the heap is compared with the budget while a body is checked.
+	watchEvery = 10 * time.Millisecond
+	// besides is what the program may hold besides bodies and their garbage.
+	besides = 64 << 20
+)
+
+// watch ends a check if the program holds far more than the budget, until stop is called. What a check
+// takes depends on what it finds: a body with a fault in each of its bytes takes hundreds of times its size.
+func (b *Budget) watch(end context.CancelCauseFunc) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(watchEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				// As much garbage as memory in use is usual.
+				if b.heap() > 2*uint64(b.limit)+besides {
+					end(ErrMemory)
+					return
+				}
+			}
+		}
+	}()
+	return func() { close(done) }
 }
 
 // Share returns a share of the budget, which has no bytes yet.
