@@ -148,7 +148,7 @@ func TestMemory(t *testing.T) {
 func TestHeap(t *testing.T) {
 	t.Parallel()
 	// Each element is a finding.
-	text := []byte(`{"messages":[` + strings.Repeat("{},", 30_000) + `{}]}`)
+	text := []byte(`{"messages":[` + strings.Repeat("{},", 300_000) + `{}]}`)
 	const limit = 10 << 20
 	for heap, want := range map[uint64]Reason{2*limit + besides: Late, 2*limit + besides + 1: Memory} {
 		budget := NewBudget(limit, func(int64) {})

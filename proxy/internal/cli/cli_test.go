@@ -220,10 +220,18 @@ func TestQuarter(t *testing.T) {
 	}
 }
 
-// TestMaxMemory: the flag and its default reach the server.
-func TestMaxMemory(t *testing.T) {
+// TestConfig: the flags and their defaults reach the server.
+func TestConfig(t *testing.T) {
 	t.Parallel()
-	for args, want := range map[string]int64{"": quarter(memlimit.FromCgroup, memlimit.FromSystem), "--max-memory 7MiB": 7 << 20} {
+	type values struct {
+		Memory  int64
+		Time    time.Duration
+		Origins []string
+	}
+	for args, want := range map[string]values{
+		"": {quarter(memlimit.FromCgroup, memlimit.FromSystem), 30 * time.Second, nil},
+		"--max-memory 7MiB --read-timeout 5s --allow-origin APP://a --allow-origin tauri://localhost/": {7 << 20, 5 * time.Second, []string{"app://a", "tauri://localhost"}},
+	} {
 		f := &flags{maxBody: 1, maxUnpacked: 1}
 		set := pflag.NewFlagSet("", pflag.ContinueOnError)
 		f.define(set)
@@ -231,8 +239,8 @@ func TestMaxMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		c, err := f.config(slog.New(slog.DiscardHandler))
-		if err != nil || c.MaxMemory != want || c.MaxMemory < 1<<20 || c.ReadTimeout != 30*time.Second {
-			t.Errorf("%s: %d, %s, %v, want %d", args, c.MaxMemory, c.ReadTimeout, err, want)
+		if diff := cmp.Diff(want, values{c.MaxMemory, c.ReadTimeout, c.Origins}); diff != "" || err != nil || c.MaxMemory < 1<<20 {
+			t.Errorf("%s: %v (-want +got):\n%s", args, err, diff)
 		}
 	}
 }
