@@ -52,6 +52,7 @@ func (g guard) foreign(r *http.Request) bool {
 	marked := false
 	for _, value := range r.Header.Values("Sec-Fetch-Site") {
 		for site := range strings.SplitSeq(value, ",") {
+			site, _, _ = strings.Cut(site, ";") // parameters
 			marked = marked || strings.EqualFold(strings.TrimSpace(site), "cross-site")
 		}
 	}

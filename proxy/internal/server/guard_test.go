@@ -77,7 +77,7 @@ func TestGuard(t *testing.T) {
 		{"POST", []string{"Origin", "vscode-webview://1", "Sec-Fetch-Site", "cross-site"}, ""},
 		{"POST", []string{"Origin", "http://localhost:3000", "Sec-Fetch-Site", "cross-site"}, ""},
 		{"POST", []string{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"}, origin},
-		{"POST", []string{"Sec-Fetch-Site", "same-site, Cross-Site "}, site},
+		{"POST", []string{"Sec-Fetch-Site", "same-site, Cross-Site ;x=1"}, site},
 		{"POST", []string{"Sec-Fetch-Site", "none", "Sec-Fetch-Site", "cross-site"}, site},
 		{"POST", []string{"Sec-Fetch-Site", "same-site"}, ""},
 		{"POST", []string{"Sec-Fetch-Site", "same-origin"}, ""},
