@@ -25,8 +25,8 @@ type recorder struct {
 	unlockable bool
 	// remote marks one on a server.
 	remote bool
-	opened     []file
-	locks      []io.Closer
+	opened []file
+	locks  []io.Closer
 	// writer names the program that has a file open, instead of the system.
 	writer func(name string) string
 	// wait waits for programs that open a file, instead of the system. If it is nil, there are

@@ -18,10 +18,11 @@ func beside(target, mark string) string {
 
 // clean does for a file what a run does at its end, and returns its note.
 func clean(path string, opts Options) (note string) {
-	for _, n := range Sweep(filepath.Dir(path), func(p string) bool { return p == path }, func(string) Options { return opts }) {
-		note += n.Text
+	notes := Sweep(filepath.Dir(path), func(p string) bool { return p == path }, func(string) Options { return opts })
+	if len(notes) == 0 {
+		return ""
 	}
-	return note
+	return notes[0].Text
 }
 
 func TestBeside(t *testing.T) {
@@ -390,14 +391,19 @@ func TestSweep(t *testing.T) {
 				}
 				defer l.Close()
 			}
-			var note string
-			for _, n := range Sweep(dir, func(path string) bool { return filepath.Base(path) != "unwanted" }, func(string) Options {
+			wanted := func(path string) bool { return filepath.Base(path) != "unwanted" }
+			notes := Sweep(dir, wanted, func(string) Options {
 				return Options{system: &recorder{remote: tt.remote}, now: func() time.Time { return time.Now().Add(tt.age) }}
-			}) {
-				note += strings.ReplaceAll(n.Path+": "+n.Text, dir, "DIR")
+			})
+			if diff := cmp.Diff(tt.want, listing(t, dir)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tt.want, listing(t, dir)); diff != "" || note != tt.note {
-				t.Errorf("note %q, want %q (-want +got):\n%s", note, tt.note, diff)
+			var want []Note
+			if path, text, named := strings.Cut(strings.ReplaceAll(tt.note, "DIR", dir), ": "); named {
+				want = []Note{{path, text}}
+			}
+			if diff := cmp.Diff(want, notes); diff != "" {
+				t.Errorf("notes (-want +got):\n%s", diff)
 			}
 		})
 	}
