@@ -294,7 +294,6 @@ type session struct {
 	outcome  string // what --fix did, "" if nothing
 	backup   string
 	repaired bool
-	err      error
 }
 
 // A repairPlan says how a session can be repaired.
@@ -317,11 +316,11 @@ func (d *doctor) run(ctx context.Context) error {
 		d.bar = newProgress(d.rawStderr, targets, progressAfter)
 		defer d.bar.end()
 	}
-	work := func(ctx context.Context, t *target) *session { return d.examine(ctx, t, in[t]) }
+	work := func(ctx context.Context, t *target) (*session, error) { return d.examine(ctx, t, in[t]) }
 	weight := func(t *target) int64 { return max(t.size, weightPerJob/8) }
-	err = inOrder(ctx, targets, d.flags.jobs, weight, work, func(t *target, s *session) error {
+	err = inOrder(ctx, targets, d.flags.jobs, weight, work, func(t *target, s *session, err error) error {
 		defer d.bar.step(t)
-		d.take(s)
+		d.take(t, s, err)
 		return nil
 	})
 	d.bar.end()
@@ -514,6 +513,7 @@ func (d *doctor) place() (dirs, databases []store.Place, err error) {
 
 // fail prints why a file or a store cannot be read. The run continues with the others.
 func (d *doctor) fail(path string, err error) {
+	err = d.described(path, err)
 	d.failed = append(d.failed, report.Missed{Path: path, Why: strings.TrimPrefix(err.Error(), path+": ")})
 	d.complain(err.Error(), path)
 }
@@ -536,52 +536,50 @@ func (d *doctor) options(t *target) engine.Options {
 }
 
 // examine checks a file. It returns nil if the file is not a session, or too old.
-func (d *doctor) examine(ctx context.Context, t *target, in *storeReport) *session {
+func (d *doctor) examine(ctx context.Context, t *target, in *storeReport) (*session, error) {
 	s := &session{in: in, target: t}
 	info, err := os.Stat(t.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // its agent has just removed it
-		return nil
+		return nil, nil
 	case err != nil:
-		s.err = pathError(t.path, err)
-		return s
+		return nil, pathError(t.path, err)
 	}
 	if s.modified = info.ModTime(); !d.flags.sinceTime.IsZero() && s.modified.Before(d.flags.sinceTime) {
-		return nil
+		return nil, nil
 	}
-	got := d.look(ctx, t, d.options(t), d.flags.jobs)
-	if got.err != nil {
+	got, err := d.look(ctx, t, d.options(t), d.flags.jobs)
+	if err != nil {
 		// An agent that writes or removes the session now disturbs the reading.
-		now, err := os.Stat(t.path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
+		now, gone := os.Stat(t.path)
+		if errors.Is(gone, fs.ErrNotExist) {
+			return nil, nil
 		}
-		if err == nil && (now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()) || !os.SameFile(now, info)) {
+		if gone == nil && (now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()) || !os.SameFile(now, info)) {
 			s.inUse = d.inUseBy(in.now, s, now.ModTime())
-			return s
+			return s, nil
 		}
-		s.err = got.err
-		return s
+		return nil, err
 	}
-	if got.report.Skipped != "" || !got.report.File.Sure {
-		return nil
+	if got.Skipped != "" || !got.File.Sure {
+		return nil, nil
 	}
 	s.inUse = d.inUseBy(in.now, s, s.modified)
-	if s.tallies = report.TallyErrors(got.report); len(s.tallies) == 0 {
-		return s
+	if s.tallies = report.TallyErrors(got); len(s.tallies) == 0 {
+		return s, nil
 	}
 	if in.Store.Dialect == "" && in.Store.Source == "" {
-		s.describe(store.ByDialect(got.report.File.Dialect))
+		s.describe(store.ByDialect(got.File.Dialect))
 	} else {
 		s.describe(in.Store)
 	}
 	mends := &in.Store.Mends
 	s.mended = !slices.ContainsFunc(s.tallies, func(t report.Tally) bool { return !mends.By(t.Rule, s.Version) })
 	if s.mended && !d.flags.all {
-		return s
+		return s, nil
 	}
-	s.repair, s.err = d.plan(ctx, s)
-	return s
+	s.repair, err = d.plan(ctx, s)
+	return s, err
 }
 
 // describe reads what a session says about itself.
@@ -692,16 +690,16 @@ func (s *session) errorsLeft(r *engine.Report) (n int) {
 	return n
 }
 
-// take counts a session, and keeps it if it is to be listed.
-func (d *doctor) take(s *session) {
+// take counts a session, and keeps it if it is to be listed. err is why it could not be examined.
+func (d *doctor) take(t *target, s *session, err error) {
+	if err != nil {
+		d.fail(t.path, err)
+		return
+	}
 	if s == nil {
 		return
 	}
 	r := s.in
-	if s.err != nil {
-		d.fail(s.target.path, s.err)
-		return
-	}
 	r.sessions++
 	if s.inUse != "" {
 		r.inUse++

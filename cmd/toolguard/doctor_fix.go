@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/toolguard/toolguard/internal/backup"
+	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/store"
 	"github.com/toolguard/toolguard/internal/write"
@@ -70,7 +71,7 @@ func (d *doctor) repairAll(ctx context.Context, sessions []*session) error {
 				continue
 			}
 		}
-		if err := d.repair(ctx, s, run); err != nil {
+		if err := contain.Do(func() error { return d.repair(ctx, s, run) }); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -95,8 +96,12 @@ func (d *doctor) ask(ctx context.Context, in *answers, s *session) (answer, erro
 		switch reply, known := parseAnswer(line); {
 		case !known:
 		case reply == diff:
-			if err := d.preview(ctx, s); err != nil {
+			err := contain.Do(func() error { return d.preview(ctx, s) })
+			if contain.From(err) == nil && err != nil {
 				return quit, err
+			}
+			if err != nil {
+				d.complain(d.described(s.target.path, err).Error(), s.target.path)
 			}
 		default:
 			return reply, nil
@@ -130,13 +135,13 @@ func newAnswers(in io.Reader) *answers {
 
 // next returns the next line.
 func (a *answers) next(ctx context.Context) (string, error) {
-	go func() {
+	contain.Go(func() {
 		text, err := a.in.ReadString('\n')
 		if text != "" {
 			err = nil
 		}
 		a.lines <- readLine{text, err}
-	}()
+	}, func(caught *contain.Error) { a.lines <- readLine{err: caught} })
 	select {
 	case <-ctx.Done():
 		return "", ctx.Err()
@@ -158,7 +163,7 @@ func (d *doctor) preview(ctx context.Context, s *session) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		d.complain(err.Error(), s.target.path)
+		d.complain(d.described(s.target.path, err).Error(), s.target.path)
 		return nil
 	case none != "" || !got.Changed():
 		return d.told(s, "there is nothing to repair any more")

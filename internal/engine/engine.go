@@ -276,6 +276,17 @@ func newChecker(src *source.Source, opts Options) *checker {
 	return c
 }
 
+// renew throws away what the checker keeps between rows, because a panic may have left it half
+// written.
+func (c *checker) renew() {
+	was := *c
+	*c = *newChecker(was.src, was.opts)
+	c.report, c.ctx, c.left, c.err, c.units = was.report, was.ctx, was.left, was.err, was.units
+	c.report.Findings, c.report.Rest = Findings{}, nil
+	c.firstDial, c.dials = c.report.File.Conversations, nil
+	c.same, c.placeholder = c.sameCall, c.now.placeholder
+}
+
 // lookEvery is the number of bytes after which a check looks at its context. A finding and a
 // value count as some bytes more, because each takes time.
 const (
@@ -316,10 +327,17 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 			c.report.Skipped, c.report.SkippedDiscreet = not.Reason, not.Discreet
 			return c.report, nil
 		}
-		if err != nil {
+		var lost *container.RecordError
+		switch {
+		case c.units != nil && c.units.started && errors.As(err, &lost):
+			c.units.lose(c, lost)
+		case err != nil:
 			return nil, err
+		case c.units != nil:
+			c.units.check(c, conv)
+		default:
+			c.conversation(conv)
 		}
-		c.conversation(conv)
 		if err := cmp.Or(ctx.Err(), c.err); err != nil {
 			return nil, err
 		}

@@ -28,19 +28,19 @@ type Reason string
 
 // The reasons for which a body is not read.
 const (
-	BadJSON      Reason = "json"     // it is not JSON, or damaged
-	OtherBody    Reason = "other"    // it is no request with a history
-	OtherDialect Reason = "dialect"  // its messages are in another dialect
-	Encoding     Reason = "encoding" // its Content-Encoding is unknown
-	Corrupt      Reason = "corrupt"  // it cannot be unpacked
-	Large        Reason = "large"    // it is larger than the limit
-	Unpacked     Reason = "unpacked" // it is larger than the limit when it is unpacked
-	Proof        Reason = "proof"    // the repair has no proof
-	Late         Reason = "timeout"  // there was no time for it
-	Fault        Reason = "fault"    // a bug
-	Signed       Reason = "signed"   // a signature covers it
-	Upgrade      Reason = "upgrade"  // the connection is no longer HTTP, such as a WebSocket
-	Trailer      Reason = "trailer"  // fields follow it, such as checksums
+	BadJSON      Reason = "json"           // it is not JSON, or damaged
+	OtherBody    Reason = "other"          // it is no request with a history
+	OtherDialect Reason = "dialect"        // its messages are in another dialect
+	Encoding     Reason = "encoding"       // its Content-Encoding is unknown
+	Corrupt      Reason = "corrupt"        // it cannot be unpacked
+	Large        Reason = "large"          // it is larger than the limit
+	Unpacked     Reason = "unpacked"       // it is larger than the limit when it is unpacked
+	Proof        Reason = "proof"          // the repair has no proof
+	Late         Reason = "timeout"        // there was no time for it
+	Fault        Reason = "internal-error" // a bug
+	Signed       Reason = "signed"         // a signature covers it
+	Upgrade      Reason = "upgrade"        // the connection is no longer HTTP, such as a WebSocket
+	Trailer      Reason = "trailer"        // fields follow it, such as checksums
 )
 
 // A Result is what became of a body.

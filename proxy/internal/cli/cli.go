@@ -135,7 +135,7 @@ Exit codes: 0 if the proxy was ended by a signal, 2 if it could not start.`,
 				}
 				return printEnv(stdout, f.listen, all)
 			}
-			return f.run(cmd.Context(), stderr)
+			return f.run(cmd.Context(), version, stderr)
 		},
 	}
 	cmd.SetOut(stdout)
@@ -442,7 +442,7 @@ func (f *flags) repairs() ([]toolguard.Option, error) {
 }
 
 // run serves until ctx ends.
-func (f *flags) run(ctx context.Context, stderr io.Writer) error {
+func (f *flags) run(ctx context.Context, version string, stderr io.Writer) error {
 	// The transport would log what an upstream sends unasked, which can be the end of an answer.
 	stdlog.SetOutput(io.Discard)
 	log := slog.New(slog.NewJSONHandler(stderr, nil))
@@ -450,6 +450,7 @@ func (f *flags) run(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	c.Version = version
 	s, err := server.New(c, drain)
 	if err != nil {
 		return err

@@ -43,6 +43,7 @@ type Config struct {
 	Record                         *record.Dir   // nil for none
 	Metrics                        *metrics.Metrics
 	Log                            *slog.Logger
+	Version                        string // of this program
 }
 
 // A handler answers requests: it repairs their bodies and forwards them.
@@ -357,7 +358,7 @@ var reasons = map[body.Reason]string{
 	body.Unpacked:     "the unpacked body is larger than --max-unpacked",
 	body.Proof:        "the history is broken, and its repair cannot be proved",
 	body.Late:         "the check took longer than --repair-timeout",
-	body.Fault:        "the check failed",
+	body.Fault:        "internal error in toolguard",
 }
 
 // pass notes that a body is forwarded without being read. size is negative if it is unknown.
@@ -365,6 +366,9 @@ func (h *handler) pass(x *exchange, why body.Reason, size int64) {
 	h.Metrics.Request(x.upstream.URL.Host, x.endpoint, "passed")
 	h.Metrics.Passed(string(why))
 	args := []any{"upstream", x.upstream.URL.Host, "endpoint", x.endpoint, "outcome", "passed", "reason", why}
+	if why == body.Fault {
+		args = append(args, "version", h.Version)
+	}
 	if size >= 0 {
 		args = append(args, "bytes", size)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/toolguard/toolguard"
 	"github.com/toolguard/toolguard/proxy/internal/endpoint"
 )
 
@@ -269,6 +270,27 @@ func TestUnread(t *testing.T) {
 		if got := reject.last(); got.Body != `{"prompt":"x"}` {
 			t.Errorf("%s: %+v", path, got)
 		}
+	}
+}
+
+// TestInternalError: a body whose check meets a bug goes out as it came, and the log has the version.
+func TestInternalError(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, func(c *Config) {
+		c.Repairs, c.Version = []toolguard.Option{toolguard.Dialect("nonsense")}, "1.2.3"
+	})
+	sent := histories[0].broken
+	res, text := w.post("/v1/messages", sent)
+	if got := w.last(); got.Body != sent || res.StatusCode != http.StatusOK || text != `{"ok":true}` {
+		t.Errorf("%s %+v", res.Status, got)
+	}
+	lines := w.log.lines(t)
+	want := map[string]any{
+		"level": "INFO", "msg": "request", "upstream": strings.TrimPrefix(w.upstream.URL, "http://"), "endpoint": "messages",
+		"outcome": "passed", "reason": "internal-error", "version": "1.2.3", "bytes": float64(len(sent)),
+	}
+	if diff := cmp.Diff(want, lines[len(lines)-1]); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
 	}
 }
 
