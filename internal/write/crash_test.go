@@ -17,10 +17,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/toolguard/toolguard/internal/sample"
 )
 
-// The environment tells a child process what to do: to write a file and die at a step
+// The environment tells a child process what to do: to write a file and die or wait at a step
 // (step|how|path|suffix|swap), or to write a file on request (path|suffix).
 const (
 	crashEnv = "TOOLGUARD_TEST_CRASH"
@@ -46,7 +48,7 @@ func fail(err error) {
 }
 
 // crash is the child process of TestCrash: it replaces a file and kills itself before or in
-// the middle of a step.
+// the middle of a step. In TestAliveThenKilled it waits before a step until it is killed.
 func crash(spec string) {
 	part := strings.Split(spec, "|")
 	if len(part) != 5 {
@@ -57,6 +59,10 @@ func crash(spec string) {
 		fail(err)
 	}
 	die := func() {
+		if part[1] == "wait" {
+			fmt.Println("WAITS")
+			select {}
+		}
 		self, err := os.FindProcess(os.Getpid())
 		if err == nil {
 			err = self.Kill()
@@ -67,7 +73,7 @@ func crash(spec string) {
 		fail(fmt.Errorf("not killed: %w", err))
 	}
 	sys := &recorder{swap: swapping(part[4])}
-	if part[1] == "before" {
+	if part[1] != "within" {
 		sys.before = func(n int, _ string) error {
 			if n == step {
 				die()
@@ -282,6 +288,84 @@ func TestKilledAtRandom(t *testing.T) {
 	t.Logf("%d times the original, %d times the repaired file", original, replaced)
 	if original == 0 {
 		t.Error("no kill came before the end")
+	}
+}
+
+// TestAliveThenKilled stops a process at each step of a write. While it lives, another run that
+// does not write its file changes nothing. After SIGKILL such a run removes the temporary files,
+// also if the target does not exist any more, and no file that only looks like one of them.
+func TestAliveThenKilled(t *testing.T) {
+	t.Parallel()
+	if testing.Short() || isWindows {
+		t.Skip("starts many processes; on Windows, open files cannot be removed")
+	}
+	every := sample.Size(1, 6, 6)
+	text := body(100)
+	known := func(_ string, left io.Reader) bool {
+		got, err := io.ReadAll(left)
+		return err == nil && (bytes.Equal(got, text) || bytes.Equal(got, repaired(text)))
+	}
+	sweep := func(t *testing.T, dir string) {
+		t.Helper()
+		notes := Sweep(dir, func(string) bool { return true }, func(string) Options { return Options{Known: known} })
+		if len(notes) > 0 {
+			t.Errorf("%v", notes)
+		}
+	}
+	for i, swap := range swappings() {
+		t.Run(string(swap), func(t *testing.T) {
+			t.Parallel()
+			temporary := 0
+			for step := i; ; step += every {
+				dir := t.TempDir()
+				path := filepath.Join(dir, "s.jsonl")
+				makeFile(t, path, text, 0o640)
+				foreign := []string{".s.jsonl.toolguard-tmp.swp", "s.jsonl.toolguard-new", ".s.jsonl.toolguard-new~", ".toolguard-old"}
+				for _, name := range foreign {
+					makeFile(t, filepath.Join(dir, name), nil, 0o600)
+				}
+				before := listing(t, dir)
+				cmd := child(t, crashEnv, fmt.Sprintf("%d|wait|%s||%s", step, path, swap))
+				out, err := cmd.StdoutPipe()
+				if err == nil {
+					err = cmd.Start()
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				line := make([]byte, 64)
+				n, _ := out.Read(line)
+				if said := string(line[:n]); said != "WAITS\n" {
+					if err := cmd.Wait(); err != nil || said != "WRITTEN\n" {
+						t.Fatalf("step %d: %q, %v", step, said, err)
+					}
+					break
+				}
+				alive := listing(t, dir)
+				sweep(t, dir)
+				if diff := cmp.Diff(alive, listing(t, dir)); diff != "" {
+					t.Errorf("step %d: it lives (-want +got):\n%s", step, diff)
+				}
+				_ = cmd.Process.Kill()
+				_ = cmd.Wait()
+				if len(alive) > len(before) {
+					temporary++
+				}
+				if step/every%2 == 0 {
+					before = slices.DeleteFunc(before, func(name string) bool { return name == "s.jsonl" })
+					if err := os.Remove(path); err != nil {
+						t.Fatal(err)
+					}
+				}
+				sweep(t, dir)
+				if diff := cmp.Diff(before, listing(t, dir)); diff != "" {
+					t.Errorf("step %d: it is dead (-want +got):\n%s", step, diff)
+				}
+			}
+			if temporary < 12/every {
+				t.Errorf("only %d of the processes had temporary files", temporary)
+			}
+		})
 	}
 }
 

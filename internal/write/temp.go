@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -49,6 +50,16 @@ func shortened(base string) string {
 		base = fmt.Sprintf("%s~%08x", base[:cut], h.Sum32())
 	}
 	return base
+}
+
+// repeated reports whether shortened can have returned a text.
+func repeated(stem string) bool {
+	if len(stem) <= mostName {
+		return true
+	}
+	tilde := max(0, len(stem)-len("~00000000"))
+	_, err := strconv.ParseUint(stem[tilde+1:], 16, 32)
+	return err == nil && stem[tilde] == '~' && tilde <= mostName
 }
 
 // lock keeps other runs off a file until the write is over. On file systems without locks,
@@ -188,7 +199,7 @@ func Sweep(dir string, wanted func(path string) bool, opts func(path string) Opt
 func stemOf(name string) string {
 	if hidden, ok := strings.CutPrefix(name, "."); ok {
 		for _, mark := range []string{newMark, tempMark, asideMark} {
-			if stem, ok := strings.CutSuffix(hidden, mark); ok {
+			if stem, ok := strings.CutSuffix(hidden, mark); ok && repeated(stem) {
 				return stem
 			}
 		}

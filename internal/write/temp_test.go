@@ -356,6 +356,10 @@ func TestSweep(t *testing.T) {
 			},
 			want: []string{".s.tmp", ".s.toolguard-new.jsonl", ".s.toolguard-newer", ".s.toolguard-tmp~", ".toolguard-new", "a.toolguard", "s", "s.toolguard-new"},
 		},
+		{
+			name: "names that toolguard would shorten", files: map[string]string{"." + long[:201] + ".toolguard-new": "", "." + long[:201] + "~0123456g.toolguard-new": "", "." + long[:201] + "~01234567.toolguard-tmp": "a"},
+			want: []string{"." + long[:201] + ".toolguard-new", "." + long[:201] + "~01234567.toolguard-tmp", "." + long[:201] + "~0123456g.toolguard-new"},
+		},
 		{name: "not wanted", files: map[string]string{"unwanted": "a\n", ".unwanted.toolguard-new": "b"}, want: []string{".unwanted.toolguard-new", "unwanted"}},
 		{
 			name: "the file is locked", files: map[string]string{"s": "a\n", ".s.toolguard-new": "b"}, locked: "s",
