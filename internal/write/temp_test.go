@@ -370,6 +370,10 @@ func TestSweep(t *testing.T) {
 			want: []string{".s.toolguard-new", "s"},
 		},
 		{
+			name: "a report is being written for an hour", files: map[string]string{".t.toolguard-new": "c"}, locked: ".t.toolguard-new", age: time.Hour,
+			want: []string{".t.toolguard-new"},
+		},
+		{
 			name: "its file was replaced meanwhile", files: map[string]string{"s": "a\n", ".s.toolguard-tmp": "a\n"}, locked: ".s.toolguard-tmp",
 			want: []string{".s.toolguard-tmp", "s"},
 		},
