@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,13 +48,12 @@ func TestAsUser(t *testing.T) {
 			want = append(want, "TestScripts/"+name)
 		}
 	}
+	// This user may reach neither the project nor the directory of the test binary, which are
+	// those of root.
 	const nobody = 65534
 	root := openDir(t)
 	own := filepath.Join(root, "own")
-	if err := errors.Join(os.Mkdir(own, 0o700), os.Chown(own, nobody, nobody)); err != nil {
-		t.Fatal(err)
-	}
-	// The directory of the test binary is closed to other users.
+	temp, work := filepath.Join(own, "temp"), filepath.Join(own, "cmd", "toolguard")
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -62,17 +62,24 @@ func TestAsUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	self = filepath.Join(root, "test")
-	if err := os.WriteFile(self, program, 0o755); err != nil {
+	self = filepath.Join(own, "test")
+	err = errors.Join(
+		os.MkdirAll(temp, 0o700), os.MkdirAll(work, 0o700), os.WriteFile(self, program, 0o700),
+		os.CopyFS(filepath.Join(own, "testdata"), os.DirFS("../../testdata")),
+		filepath.WalkDir(own, func(path string, _ fs.DirEntry, err error) error {
+			return errors.Join(err, os.Lchown(path, nobody, nobody))
+		}),
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self, "-test.v", fmt.Sprintf("-test.run=^(%s|TestScripts)$/^(%s)$", strings.Join(userTests, "|"), strings.Join(scripts, "|")))
-	cmd.Env = append(os.Environ(), "HOME="+own, "TMPDIR="+own)
+	cmd.Dir, cmd.Env = work, append(os.Environ(), "HOME="+own, "TMPDIR="+temp)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
-		t.Skip("this machine does not let root become another user: ", err)
+		t.Skip("another user cannot run programs in the temporary directory: ", err)
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, out.String())
