@@ -136,7 +136,8 @@ type check struct {
 	now     *settings // of the file that is being reported
 	failing bool      // a finding is at or above fail-on
 	summary *report.Summary
-	found   []bool // by root: a transcript was found in it
+	found   []bool         // by root: a transcript was found in it
+	ended   func(*targets) // called after the last file, nil if there is nothing to do
 }
 
 // newCheck validates the flags and returns the check that they ask for.
@@ -256,6 +257,9 @@ func runOver[R any](ctx context.Context, c *check, paths []string, work func(con
 	})
 	c.bar.end()
 	if err == nil {
+		if c.ended != nil {
+			c.ended(ts)
+		}
 		err = c.finish(ts, closing)
 	}
 	switch {

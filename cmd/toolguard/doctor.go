@@ -16,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/toolguard/toolguard/internal/config"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/report"
@@ -31,9 +30,8 @@ const lastRun = "last"
 
 // doctorFlags are the flags of doctor.
 type doctorFlags struct {
-	configFlags
-
 	agents      []string
+	config      string
 	path        string
 	since       string
 	all, json   bool
@@ -120,12 +118,15 @@ store could not be read, repaired or restored, or if the command line is wrong.`
 	flags.StringVar(&f.undo, "undo", "", "restore the files of a `run` (default: the last one)")
 	flags.Lookup("undo").NoOptDefVal = lastRun
 	flags.BoolVar(&f.list, "list", false, "list the runs that can be undone")
-	f.define(cmd)
+	// A config file in a store or above it is not for doctor: anybody whose project an agent
+	// works on could hide its sessions.
+	flags.StringVar(&f.config, "config", "", "check sessions with the settings of this config `file` (default: none)")
 	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: one per processor; maximum: 16, or 4 per processor if that is more)")
 	exclusive(cmd, "fix", "undo")
 	exclusive(cmd, "fix", "list")
 	exclusive(cmd, "undo", "list")
 	complete(cmd, "agent", completeFrom(agentNames))
+	complete(cmd, "config", completeConfig)
 	return cmd
 }
 
@@ -152,6 +153,7 @@ type doctor struct {
 	now     time.Time
 	alive   func(pid int) bool
 	stores  []*storeReport
+	found   *targets
 	failed  []report.Missed
 	printed bool // the JSON document is printed
 }
@@ -170,7 +172,7 @@ func newDoctor(a *app, f *doctorFlags, changed func(string) bool) (*doctor, erro
 			return nil, fmt.Errorf("--%s needs --fix", name)
 		}
 	}
-	for _, name := range []string{"agent", "path", "since", "all", "config", "isolated", "jobs"} {
+	for _, name := range []string{"agent", "path", "since", "all", "config", "jobs"} {
 		if changed(name) && (f.list || f.undoes) {
 			return nil, fmt.Errorf("--%s has no meaning with --list and --undo", name)
 		}
@@ -205,7 +207,8 @@ func newDoctor(a *app, f *doctorFlags, changed func(string) bool) (*doctor, erro
 		return nil, err
 	}
 	// A .gitignore may hide sessions from git, but not from their agent.
-	d.search, err = newSearch(&fileFlags{configFlags: f.configFlags, noGitignore: true, stdinName: stdinName})
+	config := configFlags{f.config, f.config == ""}
+	d.search, err = newSearch(&fileFlags{configFlags: config, noGitignore: true, stdinName: stdinName})
 	if err == nil {
 		// Another place may be a home directory, with the caches of everything.
 		d.search.everywhere = f.path == "" || d.finder.Of(filepath.Join(f.path, "session")) != nil
@@ -291,7 +294,6 @@ type session struct {
 	outcome  string // what --fix did, "" if nothing
 	backup   string
 	repaired bool
-	note     string // for the user
 }
 
 // A repairPlan says how a session can be repaired.
@@ -416,16 +418,11 @@ func (d *doctor) find() ([]*target, map[*target]*storeReport, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	d.found = ts
 	for _, u := range ts.unread {
 		d.fail(u.path, u.err)
 	}
-	err = eachConfig(d.search, ts, func(file *config.File) error {
-		d.settings(file) // fills the cache, which is only read from now on
-		return nil
-	})
-	if err != nil {
-		return nil, nil, err
-	}
+	d.settings(d.search.given) // fills the cache, which is only read from now on
 	in := map[*target]*storeReport{}
 	var out []*target
 	for _, t := range ts.files {
@@ -569,9 +566,6 @@ func (d *doctor) examine(ctx context.Context, t *target, in *storeReport) (*sess
 	}
 	s.inUse = d.inUseBy(in.now, s, s.modified)
 	if s.tallies = report.TallyErrors(got); len(s.tallies) == 0 {
-		if d.flags.fix && s.inUse == "" {
-			s.note = d.clean(t.path)
-		}
 		return s, nil
 	}
 	if in.Store.Dialect == "" && in.Store.Source == "" {
@@ -706,7 +700,6 @@ func (d *doctor) take(t *target, s *session, err error) {
 		return
 	}
 	r := s.in
-	d.warn(t.path, s.note)
 	r.sessions++
 	if s.inUse != "" {
 		r.inUse++

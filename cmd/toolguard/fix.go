@@ -206,6 +206,7 @@ func (x *fix) settle(paths []string) error {
 			return fmt.Errorf("--output-format: %w", err)
 		}
 	case f.write:
+		x.ended = x.sweep
 		x.summary.Written = true
 		// Files are repaired even if the reader of the report goes away.
 		x.out.Reset(&sidePipe{Writer: x.stdout})
@@ -312,11 +313,6 @@ func (x *fix) take(ctx context.Context, t *target, got fixed, err error) error {
 		return nil
 	}
 	written := false
-	if x.flags.write && err == nil && !got.Changed() && !t.stdin {
-		if note := write.Clean(t.path, x.backups.options(t, x, nil)); note != "" {
-			x.warn(t.path, note)
-		}
-	}
 	if x.flags.write && got.Changed() && !t.stdin {
 		if written, err = x.write(ctx, t, got); err != nil && ctx.Err() != nil {
 			return ctx.Err()
@@ -352,6 +348,16 @@ func (x *fix) take(ctx context.Context, t *target, got fixed, err error) error {
 		}
 	}
 	return x.tell(got.After)
+}
+
+// sweep removes what killed runs left beside the files of this run.
+func (x *fix) sweep(ts *targets) {
+	for _, n := range ts.sweep(func(path string) write.Options {
+		file, _ := x.search.configOf(filepath.Dir(path)) // this directory has no other than those that were read
+		return x.backups.options(&target{path: path, config: file}, x, nil)
+	}) {
+		x.warn(n.Path, n.Text)
+	}
 }
 
 // again reports whether a file was repaired before under another name.
