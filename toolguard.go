@@ -27,9 +27,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/edit"
@@ -225,6 +227,43 @@ type RedactError struct {
 // Error implements error.
 func (e *RedactError) Error() string {
 	return "not redacted: a check of the redacted text would " + e.Reason
+}
+
+// An InternalError reports a fault of this package: a panic while it checked, repaired, trimmed or
+// redacted its input. The call has written nothing and returns nothing else, and the package can be
+// used as before. Please report it at https://github.com/toolguard/toolguard/issues. A stack
+// overflow and a lack of memory end the program all the same, because Go cannot recover from them.
+// A panic of the caller's io.Reader or io.Writer is no fault of this package, and goes on.
+type InternalError struct {
+	Version string // of this module, "" if it is not known
+	Panic   string // the value of the panic, which may have text of the input
+	Stack   []byte // of the goroutine that panicked
+}
+
+// Error implements error. It contains no text of the input.
+func (e *InternalError) Error() string {
+	version := ""
+	if e.Version != "" {
+		version = " " + e.Version
+	}
+	return "internal error in toolguard" + version + "; please report it at https://github.com/toolguard/toolguard/issues"
+}
+
+// modulePath is the path of this module.
+const modulePath = "github.com/toolguard/toolguard"
+
+// moduleVersion returns the version of this module in the program, "" if it is not known.
+func moduleVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, m := range append(info.Deps, &info.Main) {
+		if m.Path == modulePath && m.Version != "(devel)" {
+			return strings.TrimPrefix(m.Version, "v")
+		}
+	}
+	return ""
 }
 
 // An Option changes what Check and Fix look for, or what Fix repairs. A nil
@@ -473,7 +512,7 @@ func Check(ctx context.Context, r io.Reader, opts ...Option) (*Report, error) {
 	}
 	src, err := source.Spool(ctx, o.name, r, 0)
 	if err != nil {
-		return nil, err
+		return nil, public(err)
 	}
 	defer src.Close()
 	return check(ctx, src, o)
@@ -494,16 +533,17 @@ func CheckBytes(ctx context.Context, b []byte, opts ...Option) (*Report, error) 
 	}
 	src, err := source.Hold(ctx, o.name, b)
 	if err != nil {
-		return nil, err
+		return nil, public(err)
 	}
 	return check(ctx, src, o)
 }
 
 // check checks a source.
-func check(ctx context.Context, src *source.Source, o *options) (*Report, error) {
+func check(ctx context.Context, src *source.Source, o *options) (rep *Report, err error) {
+	defer contained(&err)
 	found, err := engine.Check(ctx, src, o.Options)
 	if err := cmp.Or(src.Err(), err); err != nil {
-		return nil, public(err)
+		return nil, err
 	}
 	return report(src, found)
 }
@@ -533,7 +573,7 @@ func Fix(ctx context.Context, w io.Writer, r io.Reader, opts ...Option) (*Fixed,
 	}
 	src, err := source.Spool(ctx, o.name, r, 0)
 	if err != nil {
-		return nil, err
+		return nil, public(err)
 	}
 	defer src.Close()
 	fixed, out, err := fix(ctx, src, o)
@@ -541,7 +581,7 @@ func Fix(ctx context.Context, w io.Writer, r io.Reader, opts ...Option) (*Fixed,
 		return nil, err
 	}
 	if w != nil {
-		if _, err := io.Copy(w, out.Stream()); err != nil {
+		if _, err := io.Copy(w, stream{out.Stream()}); err != nil {
 			return nil, err
 		}
 	}
@@ -567,7 +607,7 @@ func FixBytes(ctx context.Context, b []byte, opts ...Option) ([]byte, *Fixed, er
 	}
 	src, err := source.Hold(ctx, o.name, b)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, public(err)
 	}
 	fixed, out, err := fix(ctx, src, o)
 	if err != nil {
@@ -581,12 +621,13 @@ func FixBytes(ctx context.Context, b []byte, opts ...Option) ([]byte, *Fixed, er
 
 // fix repairs a source. It returns what was done, and the source to write: the repaired one,
 // or src if there was nothing to repair.
-func fix(ctx context.Context, src *source.Source, o *options) (*Fixed, *source.Source, error) {
+func fix(ctx context.Context, src *source.Source, o *options) (fixed *Fixed, out *source.Source, err error) {
+	defer contained(&err)
 	f, err := engine.Settle(ctx, src, o.FixOptions)
 	if err := cmp.Or(src.Err(), err); err != nil {
-		return nil, nil, public(err)
+		return nil, nil, err
 	}
-	fixed := &Fixed{}
+	fixed = &Fixed{}
 	if fixed.Before, err = report(src, f.Before); err != nil {
 		return nil, nil, err
 	}
@@ -624,7 +665,7 @@ func Redact(ctx context.Context, w io.Writer, r io.Reader, opts ...Option) (*Rep
 	}
 	src, err := source.Spool(ctx, o.name, r, 0)
 	if err != nil {
-		return nil, err
+		return nil, public(err)
 	}
 	defer src.Close()
 	out, found, err := redacted(ctx, src, o)
@@ -632,7 +673,7 @@ func Redact(ctx context.Context, w io.Writer, r io.Reader, opts ...Option) (*Rep
 		return nil, err
 	}
 	defer out.Close()
-	if _, err := io.Copy(w, out.Stream()); err != nil {
+	if _, err := io.Copy(w, stream{out.Stream()}); err != nil {
 		return nil, err
 	}
 	return found, nil
@@ -651,7 +692,7 @@ func RedactBytes(ctx context.Context, b []byte, opts ...Option) ([]byte, *Report
 	}
 	src, err := source.Hold(ctx, o.name, b)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, public(err)
 	}
 	out, found, err := redacted(ctx, src, o)
 	if err != nil {
@@ -661,10 +702,11 @@ func RedactBytes(ctx context.Context, b []byte, opts ...Option) ([]byte, *Report
 }
 
 // redacted redacts a source. It returns the source to write and the report about it.
-func redacted(ctx context.Context, src *source.Source, o *options) (*source.Source, *Report, error) {
+func redacted(ctx context.Context, src *source.Source, o *options) (out *source.Source, rep *Report, err error) {
+	defer contained(&err)
 	got, err := redact.Redact(ctx, src, o.Options)
 	if err := cmp.Or(src.Err(), err); err != nil {
-		return nil, nil, public(err)
+		return nil, nil, err
 	}
 	if got.Source == nil {
 		return nil, nil, &NotTranscriptError{got.Report.SkippedDiscreet}
@@ -698,7 +740,29 @@ func public(err error) error {
 	if errors.As(err, &only) {
 		return &CheckOnlyError{only.Reason}
 	}
+	if caught := contain.From(err); caught != nil {
+		return &InternalError{moduleVersion(), caught.Panic, caught.Stack}
+	}
 	return err
+}
+
+// contained makes the error of the function that defers it one of this package, and a panic an
+// *InternalError.
+func contained(err *error) {
+	if value := recover(); value != nil {
+		*err = contain.Of(value)
+	}
+	*err = public(*err)
+}
+
+// A stream reads a source. A panic of the source is its error, unlike one of the writer to which
+// it is copied.
+type stream struct{ *io.SectionReader }
+
+// Read implements io.Reader.
+func (s stream) Read(p []byte) (n int, err error) {
+	defer contained(&err)
+	return s.SectionReader.Read(p)
 }
 
 // Rules lists the names of the rules.

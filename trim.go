@@ -121,7 +121,7 @@ func Trim(ctx context.Context, w io.Writer, r io.Reader, to TrimTo, opts ...Opti
 	}
 	src, err := source.Spool(ctx, o.name, r, 0)
 	if err != nil {
-		return nil, err
+		return nil, public(err)
 	}
 	defer src.Close()
 	done, out, err := cut(ctx, src, to, o)
@@ -129,7 +129,7 @@ func Trim(ctx context.Context, w io.Writer, r io.Reader, to TrimTo, opts ...Opti
 		return nil, err
 	}
 	if w != nil {
-		if _, err := io.Copy(w, out.Stream()); err != nil {
+		if _, err := io.Copy(w, stream{out.Stream()}); err != nil {
 			return nil, err
 		}
 	}
@@ -145,7 +145,7 @@ func TrimBytes(ctx context.Context, b []byte, to TrimTo, opts ...Option) ([]byte
 	}
 	src, err := source.Hold(ctx, o.name, b)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, public(err)
 	}
 	done, out, err := cut(ctx, src, to, o)
 	switch {
@@ -158,7 +158,8 @@ func TrimBytes(ctx context.Context, b []byte, to TrimTo, opts ...Option) ([]byte
 }
 
 // cut trims a source. It returns what was done, and the source to write.
-func cut(ctx context.Context, src *source.Source, to TrimTo, o *options) (*Trimmed, *source.Source, error) {
+func cut(ctx context.Context, src *source.Source, to TrimTo, o *options) (done *Trimmed, cut *source.Source, err error) {
+	defer contained(&err)
 	req := &trim.Request{
 		KeepLast: to.KeepLast, KeepLastUser: to.KeepLastUser, Target: to.Target, KeepFirst: to.KeepFirst,
 		MaxBytes: to.MaxBytes, MaxTokens: to.MaxTokens, Boundary: boundary(to.Boundary),

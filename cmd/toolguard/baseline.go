@@ -283,20 +283,20 @@ func (b *book) read() (err error) {
 }
 
 // take records the findings of a file.
-func (r *recording) take(t *target, got checked) error {
+func (r *recording) take(t *target, got *engine.Report, err error) error {
 	r.now = r.settings(t.config)
-	if got.err != nil {
-		r.fail(t.path, got.err)
+	if err != nil {
+		r.fail(t.path, err)
 		return nil
 	}
-	if !r.admits(t, got.report) {
+	if !r.admits(t, got) {
 		return nil
 	}
 	r.summary.Files++
 	b := r.books[realPath(r.baselines.path(r.now))]
 	file := baselinePath(b.path, t)
 	b.files[file] = true
-	for f := range got.report.Findings.All() {
+	for f := range got.Findings.All() {
 		if f.Severity > rules.Info || r.now.shows(f.Rule) {
 			b.recorded[baselineKey(file, f)]++
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolguard/toolguard/internal/config"
+	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/report"
@@ -135,7 +136,8 @@ type check struct {
 	now     *settings // of the file that is being reported
 	failing bool      // a finding is at or above fail-on
 	summary *report.Summary
-	found   []bool // by root: a transcript was found in it
+	found   []bool         // by root: a transcript was found in it
+	ended   func(*targets) // called after the last file, nil if there is nothing to do
 }
 
 // newCheck validates the flags and returns the check that they ask for.
@@ -217,19 +219,13 @@ func started(env func(string) string) time.Time {
 	return time.Now()
 }
 
-// A checked holds the report of a target, or the error that prevented it.
-type checked struct {
-	report *engine.Report
-	err    error
-}
-
 func (c *check) run(ctx context.Context, paths []string) error {
 	return runOver(ctx, c, paths, c.check, c.take, c.summary)
 }
 
 // runOver calls work for each file that paths name, passes the results to take in
 // the order of the files, and prints the closing summary.
-func runOver[R any](ctx context.Context, c *check, paths []string, work func(context.Context, *target) R, take func(*target, R) error, closing fmt.Stringer) error {
+func runOver[R any](ctx context.Context, c *check, paths []string, work func(context.Context, *target) (R, error), take func(*target, R, error) error, closing fmt.Stringer) error {
 	ts, err := c.targets(paths)
 	if err != nil {
 		return err
@@ -254,19 +250,22 @@ func runOver[R any](ctx context.Context, c *check, paths []string, work func(con
 		c.bar = newProgress(c.rawStderr, ts.files, progressAfter)
 		defer c.bar.end()
 	}
-	err = inOrder(ctx, ts.files, c.flags.jobs, weight, work, func(t *target, r R) error {
+	err = inOrder(ctx, ts.files, c.flags.jobs, weight, work, func(t *target, r R, err error) error {
 		defer c.bar.step(t)
 		c.now = c.settings(t.config)
-		return take(t, r)
+		return take(t, r, err)
 	})
 	c.bar.end()
 	if err == nil {
+		if c.ended != nil {
+			c.ended(ts)
+		}
 		err = c.finish(ts, closing)
 	}
 	switch {
 	case err != nil && !isBrokenPipe(err): // the reader has closed the pipe
 		return err
-	case len(c.summary.Failed) > 0:
+	case len(c.summary.Failed) > 0, slices.ContainsFunc(c.outputs, func(o *output) bool { return o.failed }):
 		return errReported
 	}
 	if c.failing && !c.flags.exitZero {
@@ -303,7 +302,7 @@ func (c *check) targets(paths []string) (*targets, error) {
 }
 
 // check reads and checks one file.
-func (c *check) check(ctx context.Context, t *target) checked {
+func (c *check) check(ctx context.Context, t *target) (*engine.Report, error) {
 	return c.look(ctx, t, c.options(t), c.flags.jobs)
 }
 
@@ -328,35 +327,35 @@ func (c *check) options(t *target) engine.Options {
 }
 
 // look opens and checks one file.
-func (a *app) look(ctx context.Context, t *target, o engine.Options, jobs int) checked {
+func (a *app) look(ctx context.Context, t *target, o engine.Options, jobs int) (*engine.Report, error) {
 	src, err := a.open(ctx, t, jobs)
 	if err != nil {
-		return checked{err: err}
+		return nil, err
 	}
 	defer src.Close()
-	r, err := engine.Check(ctx, src, o)
-	return checked{r, err}
+	return engine.Check(ctx, src, o)
 }
 
-// take reports the findings of a file. Its error ends the run.
-func (c *check) take(t *target, got checked) error {
-	if got.err != nil {
-		c.fail(t.path, got.err)
+// take reports the findings of a file, or the error that prevented them. Its own error ends
+// the run.
+func (c *check) take(t *target, got *engine.Report, err error) error {
+	if err != nil {
+		c.fail(t.path, err)
 		return nil
 	}
-	if !c.admits(t, got.report) {
+	if !c.admits(t, got) {
 		return nil
 	}
-	c.baselines.leaveOut(c.now, t, got.report, c.summary)
-	c.summary.Add(got.report)
-	c.describes(c.summary, t, got.report)
-	for f, n := range got.report.All() {
+	c.baselines.leaveOut(c.now, t, got, c.summary)
+	c.summary.Add(got)
+	c.describes(c.summary, t, got)
+	for f, n := range got.All() {
 		if f.Severity == rules.Info && !c.showsInfo(f) {
 			c.summary.Hidden += n
 		}
 	}
-	c.failing = c.failing || c.fails(got.report)
-	return c.tell(got.report)
+	c.failing = c.failing || c.fails(got)
+	return c.tell(got)
 }
 
 // describes counts a file whose dialect is defined in its config file.
@@ -408,12 +407,35 @@ func (c *check) admits(t *target, r *engine.Report) bool {
 
 // tell reports the findings of a file.
 func (c *check) tell(r *engine.Report) error {
-	for _, o := range c.outputs {
-		if err := o.rep.File(r); err != nil {
-			return err
-		}
+	if err := c.each(func(o *output) error { return o.rep.File(r) }); err != nil {
+		return err
 	}
 	return c.flush()
+}
+
+// each calls f for each output. A report that fails is not written any more, and its file is
+// not created; the others are complete. An error of a standard stream ends the run.
+func (c *check) each(f func(*output) error) error {
+	for _, o := range c.outputs {
+		if o.failed {
+			continue
+		}
+		err := contain.Do(func() error { return f(o) })
+		switch caught := contain.From(err); {
+		case err == nil:
+			continue
+		case caught != nil:
+			err = c.internal(fmt.Sprintf("%s: the %s report is not complete", o.where(), o.format.Name), caught)
+		case o.to != toFile:
+			return err
+		}
+		if o.failed = true; o.file != nil {
+			o.file.Discard()
+		}
+		_ = c.flush() // as in fail
+		c.complain(err.Error(), o.where())
+	}
+	return nil
 }
 
 // flush writes what reports have written to the standard streams.
@@ -421,16 +443,13 @@ func (c *check) flush() error { return cmp.Or(c.out.Flush(), c.errOut.Flush()) }
 
 // finish ends the reports and prints the summary.
 func (c *check) finish(ts *targets, closing fmt.Stringer) error {
-	for _, o := range c.outputs {
-		err := o.rep.Close(c.summary)
-		if err == nil && o.file != nil {
-			err = o.file.Commit()
-		}
-		if err != nil {
+	err := c.each(func(o *output) error {
+		if err := o.rep.Close(c.summary); err != nil || o.file == nil {
 			return err
 		}
-	}
-	if err := c.flush(); err != nil {
+		return o.file.Commit()
+	})
+	if err := cmp.Or(err, c.flush()); err != nil {
 		return err
 	}
 	if c.flags.quiet {
@@ -460,6 +479,7 @@ func (c *check) summarises() bool {
 
 // fail prints why a file cannot be checked. The run continues with the others.
 func (c *check) fail(path string, err error) {
+	err = c.described(path, err)
 	c.summary.Fail(path, err)
 	// The findings so far come first. If they cannot be written, the next write
 	// reports that.

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/toolguard/toolguard/internal/contain"
 )
 
 // counterWait is how long a program may take for one answer. Programs that load a vocabulary or
@@ -109,10 +111,10 @@ func (c *counter) ask(line []byte) (string, error) {
 	// A program that writes without reading would block, and so would a write to it. If it does
 	// not read, its answer or its end says more than the error.
 	wrote := make(chan struct{})
-	go func() {
+	contain.Go(func() {
 		defer close(wrote)
 		_, _ = c.in.Write(line)
-	}()
+	}, c.lose)
 	answer, err := c.out.ReadSlice('\n')
 	said := string(bytes.TrimSpace(answer))
 	switch {
@@ -150,7 +152,7 @@ const counterDelay = 2 * time.Second
 func (c *counter) ends() error {
 	c.in.Close()
 	more := make(chan bool, 1)
-	go func() {
+	contain.Go(func() {
 		for {
 			b, err := c.out.ReadByte()
 			if err != nil || !isBlank(b) {
@@ -158,7 +160,7 @@ func (c *counter) ends() error {
 				return
 			}
 		}
-	}()
+	}, c.lose)
 	select {
 	case is := <-more:
 		if is {
@@ -176,6 +178,9 @@ func (c *counter) tooMany() error {
 }
 
 func (c *counter) error(err error) error { return fmt.Errorf("--counter: %s: %w", c.name, err) }
+
+// lose ends the program because a goroutine that reads or writes for it panicked.
+func (c *counter) lose(*contain.Error) { c.abort() }
 
 // abort ends the program and what is read from it. Programs that it started may live on and
 // keep its output open.

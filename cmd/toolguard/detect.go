@@ -91,23 +91,22 @@ func (d *detection) run(ctx context.Context, paths []string) error {
 	return nil
 }
 
-func (d *detection) read(ctx context.Context, t *target) checked {
+func (d *detection) read(ctx context.Context, t *target) (*engine.Report, error) {
 	set := t.config.Dialects()
 	return d.look(ctx, t, engine.Options{Dialects: set, Dialect: set.ByName(d.dialect), Rules: []*rules.Rule{}}, runtime.GOMAXPROCS(0))
 }
 
 func (d *detection) fail(path string, err error) {
 	d.bad = true
-	d.complain(err.Error(), path)
+	d.complain(d.described(path, err).Error(), path)
 }
 
-// take prints the format of a file.
-func (d *detection) take(t *target, got checked) error {
-	if got.err != nil {
-		d.fail(t.path, got.err)
+// take prints the format of a file, or the error that prevented it.
+func (d *detection) take(t *target, r *engine.Report, err error) error {
+	if err != nil {
+		d.fail(t.path, err)
 		return nil
 	}
-	r := got.report
 	switch {
 	case r.Skipped != "":
 		if !t.named && !d.verbose {

@@ -16,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/toolguard/toolguard/internal/config"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/report"
@@ -31,9 +30,8 @@ const lastRun = "last"
 
 // doctorFlags are the flags of doctor.
 type doctorFlags struct {
-	configFlags
-
 	agents      []string
+	config      string
 	path        string
 	since       string
 	all, json   bool
@@ -120,12 +118,15 @@ store could not be read, repaired or restored, or if the command line is wrong.`
 	flags.StringVar(&f.undo, "undo", "", "restore the files of a `run` (default: the last one)")
 	flags.Lookup("undo").NoOptDefVal = lastRun
 	flags.BoolVar(&f.list, "list", false, "list the runs that can be undone")
-	f.define(cmd)
+	// A config file in a store or above it is not for doctor: anybody whose project an agent
+	// works on could hide its sessions.
+	flags.StringVar(&f.config, "config", "", "check sessions with the settings of this config `file` (default: none)")
 	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: one per processor; maximum: 16, or 4 per processor if that is more)")
 	exclusive(cmd, "fix", "undo")
 	exclusive(cmd, "fix", "list")
 	exclusive(cmd, "undo", "list")
 	complete(cmd, "agent", completeFrom(agentNames))
+	complete(cmd, "config", completeConfig)
 	return cmd
 }
 
@@ -152,6 +153,7 @@ type doctor struct {
 	now     time.Time
 	alive   func(pid int) bool
 	stores  []*storeReport
+	found   *targets
 	failed  []report.Missed
 	printed bool // the JSON document is printed
 }
@@ -170,7 +172,7 @@ func newDoctor(a *app, f *doctorFlags, changed func(string) bool) (*doctor, erro
 			return nil, fmt.Errorf("--%s needs --fix", name)
 		}
 	}
-	for _, name := range []string{"agent", "path", "since", "all", "config", "isolated", "jobs"} {
+	for _, name := range []string{"agent", "path", "since", "all", "config", "jobs"} {
 		if changed(name) && (f.list || f.undoes) {
 			return nil, fmt.Errorf("--%s has no meaning with --list and --undo", name)
 		}
@@ -205,7 +207,8 @@ func newDoctor(a *app, f *doctorFlags, changed func(string) bool) (*doctor, erro
 		return nil, err
 	}
 	// A .gitignore may hide sessions from git, but not from their agent.
-	d.search, err = newSearch(&fileFlags{configFlags: f.configFlags, noGitignore: true, stdinName: stdinName})
+	config := configFlags{f.config, f.config == ""}
+	d.search, err = newSearch(&fileFlags{configFlags: config, noGitignore: true, stdinName: stdinName})
 	if err == nil {
 		// Another place may be a home directory, with the caches of everything.
 		d.search.everywhere = f.path == "" || d.finder.Of(filepath.Join(f.path, "session")) != nil
@@ -291,8 +294,6 @@ type session struct {
 	outcome  string // what --fix did, "" if nothing
 	backup   string
 	repaired bool
-	note     string // for the user
-	err      error
 }
 
 // A repairPlan says how a session can be repaired.
@@ -315,11 +316,11 @@ func (d *doctor) run(ctx context.Context) error {
 		d.bar = newProgress(d.rawStderr, targets, progressAfter)
 		defer d.bar.end()
 	}
-	work := func(ctx context.Context, t *target) *session { return d.examine(ctx, t, in[t]) }
+	work := func(ctx context.Context, t *target) (*session, error) { return d.examine(ctx, t, in[t]) }
 	weight := func(t *target) int64 { return max(t.size, weightPerJob/8) }
-	err = inOrder(ctx, targets, d.flags.jobs, weight, work, func(t *target, s *session) error {
+	err = inOrder(ctx, targets, d.flags.jobs, weight, work, func(t *target, s *session, err error) error {
 		defer d.bar.step(t)
-		d.take(s)
+		d.take(t, s, err)
 		return nil
 	})
 	d.bar.end()
@@ -417,16 +418,11 @@ func (d *doctor) find() ([]*target, map[*target]*storeReport, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	d.found = ts
 	for _, u := range ts.unread {
 		d.fail(u.path, u.err)
 	}
-	err = eachConfig(d.search, ts, func(file *config.File) error {
-		d.settings(file) // fills the cache, which is only read from now on
-		return nil
-	})
-	if err != nil {
-		return nil, nil, err
-	}
+	d.settings(d.search.given) // fills the cache, which is only read from now on
 	in := map[*target]*storeReport{}
 	var out []*target
 	for _, t := range ts.files {
@@ -517,6 +513,7 @@ func (d *doctor) place() (dirs, databases []store.Place, err error) {
 
 // fail prints why a file or a store cannot be read. The run continues with the others.
 func (d *doctor) fail(path string, err error) {
+	err = d.described(path, err)
 	d.failed = append(d.failed, report.Missed{Path: path, Why: strings.TrimPrefix(err.Error(), path+": ")})
 	d.complain(err.Error(), path)
 }
@@ -539,55 +536,50 @@ func (d *doctor) options(t *target) engine.Options {
 }
 
 // examine checks a file. It returns nil if the file is not a session, or too old.
-func (d *doctor) examine(ctx context.Context, t *target, in *storeReport) *session {
+func (d *doctor) examine(ctx context.Context, t *target, in *storeReport) (*session, error) {
 	s := &session{in: in, target: t}
 	info, err := os.Stat(t.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // its agent has just removed it
-		return nil
+		return nil, nil
 	case err != nil:
-		s.err = pathError(t.path, err)
-		return s
+		return nil, pathError(t.path, err)
 	}
 	if s.modified = info.ModTime(); !d.flags.sinceTime.IsZero() && s.modified.Before(d.flags.sinceTime) {
-		return nil
+		return nil, nil
 	}
-	got := d.look(ctx, t, d.options(t), d.flags.jobs)
-	if got.err != nil {
+	got, err := d.look(ctx, t, d.options(t), d.flags.jobs)
+	if err != nil {
 		// An agent that writes or removes the session now disturbs the reading.
-		now, err := os.Stat(t.path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
+		now, gone := os.Stat(t.path)
+		if errors.Is(gone, fs.ErrNotExist) {
+			return nil, nil
 		}
-		if err == nil && (now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()) || !os.SameFile(now, info)) {
+		if gone == nil && (now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()) || !os.SameFile(now, info)) {
 			s.inUse = d.inUseBy(in.now, s, now.ModTime())
-			return s
+			return s, nil
 		}
-		s.err = got.err
-		return s
+		return nil, err
 	}
-	if got.report.Skipped != "" || !got.report.File.Sure {
-		return nil
+	if got.Skipped != "" || !got.File.Sure {
+		return nil, nil
 	}
 	s.inUse = d.inUseBy(in.now, s, s.modified)
-	if s.tallies = report.TallyErrors(got.report); len(s.tallies) == 0 {
-		if d.flags.fix && s.inUse == "" {
-			s.note = d.clean(t.path)
-		}
-		return s
+	if s.tallies = report.TallyErrors(got); len(s.tallies) == 0 {
+		return s, nil
 	}
 	if in.Store.Dialect == "" && in.Store.Source == "" {
-		s.describe(store.ByDialect(got.report.File.Dialect))
+		s.describe(store.ByDialect(got.File.Dialect))
 	} else {
 		s.describe(in.Store)
 	}
 	mends := &in.Store.Mends
 	s.mended = !slices.ContainsFunc(s.tallies, func(t report.Tally) bool { return !mends.By(t.Rule, s.Version) })
 	if s.mended && !d.flags.all {
-		return s
+		return s, nil
 	}
-	s.repair, s.err = d.plan(ctx, s)
-	return s
+	s.repair, err = d.plan(ctx, s)
+	return s, err
 }
 
 // describe reads what a session says about itself.
@@ -673,7 +665,7 @@ func (d *doctor) planWith(ctx context.Context, s *session, unsafe bool) (p repai
 // settle computes the repair of a session, or says why there is none.
 func (d *doctor) settle(ctx context.Context, s *session, src *source.Source, unsafe bool) (got *engine.Fixed, none string, err error) {
 	set := d.settings(s.target.config)
-	opts := engine.FixOptions{Options: d.options(s.target), Unsafe: unsafe, Explicit: set.byName}
+	opts := engine.FixOptions{Options: d.options(s.target), Unsafe: unsafe}
 	opts.Placeholder = set.placeholder
 	got, err = engine.Settle(ctx, src, opts)
 	var only *engine.CheckOnlyError
@@ -698,17 +690,16 @@ func (s *session) errorsLeft(r *engine.Report) (n int) {
 	return n
 }
 
-// take counts a session, and keeps it if it is to be listed.
-func (d *doctor) take(s *session) {
+// take counts a session, and keeps it if it is to be listed. err is why it could not be examined.
+func (d *doctor) take(t *target, s *session, err error) {
+	if err != nil {
+		d.fail(t.path, err)
+		return
+	}
 	if s == nil {
 		return
 	}
 	r := s.in
-	d.warn(s.target.path, s.note)
-	if s.err != nil {
-		d.fail(s.target.path, s.err)
-		return
-	}
 	r.sessions++
 	if s.inUse != "" {
 		r.inUse++

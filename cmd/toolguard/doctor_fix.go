@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/toolguard/toolguard/internal/backup"
+	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/store"
 	"github.com/toolguard/toolguard/internal/write"
@@ -29,8 +30,17 @@ const (
 	quit
 )
 
-// fix repairs sessions.
+// fix repairs sessions, and removes what killed runs left in their directories.
 func (d *doctor) fix(ctx context.Context, sessions []*session) error {
+	err := d.repairAll(ctx, sessions)
+	if ctx.Err() == nil && d.found != nil {
+		d.sweep(d.found)
+	}
+	return err
+}
+
+// repairAll repairs sessions.
+func (d *doctor) repairAll(ctx context.Context, sessions []*session) error {
 	run := backup.NewRun(func() (string, error) { return backup.Dir(d.env, runtime.GOOS) }, started(d.env))
 	defer run.Close()
 	in := newAnswers(d.stdin)
@@ -61,7 +71,7 @@ func (d *doctor) fix(ctx context.Context, sessions []*session) error {
 				continue
 			}
 		}
-		if err := d.repair(ctx, s, run); err != nil {
+		if err := contain.Do(func() error { return d.repair(ctx, s, run) }); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -86,8 +96,12 @@ func (d *doctor) ask(ctx context.Context, in *answers, s *session) (answer, erro
 		switch reply, known := parseAnswer(line); {
 		case !known:
 		case reply == diff:
-			if err := d.preview(ctx, s); err != nil {
+			err := contain.Do(func() error { return d.preview(ctx, s) })
+			if contain.From(err) == nil && err != nil {
 				return quit, err
+			}
+			if err != nil {
+				d.complain(d.described(s.target.path, err).Error(), s.target.path)
 			}
 		default:
 			return reply, nil
@@ -121,13 +135,13 @@ func newAnswers(in io.Reader) *answers {
 
 // next returns the next line.
 func (a *answers) next(ctx context.Context) (string, error) {
-	go func() {
+	contain.Go(func() {
 		text, err := a.in.ReadString('\n')
 		if text != "" {
 			err = nil
 		}
 		a.lines <- readLine{text, err}
-	}()
+	}, func(caught *contain.Error) { a.lines <- readLine{err: caught} })
 	select {
 	case <-ctx.Done():
 		return "", ctx.Err()
@@ -149,7 +163,7 @@ func (d *doctor) preview(ctx context.Context, s *session) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		d.complain(err.Error(), s.target.path)
+		d.complain(d.described(s.target.path, err).Error(), s.target.path)
 		return nil
 	case none != "" || !got.Changed():
 		return d.told(s, "there is nothing to repair any more")
@@ -317,12 +331,38 @@ func (d *doctor) failRun(p *backup.Past) {
 	d.fail(name, pathError(name, p.Err))
 }
 
-// undo restores the files of a run.
+// undo restores the files of a run, and removes what killed runs left beside sessions.
 func (d *doctor) undo(ctx context.Context) error {
 	runs, err := d.runs()
 	if err != nil {
 		return err
 	}
+	err = d.undoRun(ctx, runs)
+	if ctx.Err() == nil {
+		d.sweep(d.everywhere(runs))
+	}
+	return err
+}
+
+// everywhere returns the directories of all stores, and all files that a run has replaced.
+func (d *doctor) everywhere(runs []*backup.Past) *targets {
+	ts := &targets{}
+	places, _ := d.finder.Dirs() // what cannot be read has nothing to restore
+	for _, p := range places {
+		if in, err := d.search.find([]string{p.Path}); err == nil {
+			ts.dirs = append(ts.dirs, in.dirs...)
+		}
+	}
+	for _, p := range runs {
+		for i := range p.Entries {
+			ts.files = append(ts.files, &target{path: p.Entries[i].File(), named: true})
+		}
+	}
+	return ts
+}
+
+// undoRun restores the files of a run.
+func (d *doctor) undoRun(ctx context.Context, runs []*backup.Past) error {
 	var p *backup.Past
 	var all []backup.State
 	if d.flags.undo != lastRun {
@@ -345,10 +385,6 @@ func (d *doctor) undo(ctx context.Context) error {
 			p = runs[i]
 			break
 		}
-		for j := range runs[i].Entries {
-			path := runs[i].Entries[j].File()
-			d.warn(path, d.clean(path)) // the run that undid it may have been killed
-		}
 	}
 	if p == nil {
 		return errors.New("--undo: there is no run to undo")
@@ -357,7 +393,6 @@ func (d *doctor) undo(ctx context.Context) error {
 	for i := range p.Entries {
 		e := &p.Entries[i]
 		if all[i] == backup.Original {
-			d.warn(e.File(), d.clean(e.File())) // a run may have been killed right after it restored the file
 			already++
 			continue
 		}
@@ -382,7 +417,7 @@ func (d *doctor) undo(ctx context.Context) error {
 		}
 	}
 	if d.flags.json {
-		if err = d.printRuns([]jsonRun{describeRun(p, all)}); err != nil {
+		if err := d.printRuns([]jsonRun{describeRun(p, all)}); err != nil {
 			return err
 		}
 	}
@@ -452,10 +487,12 @@ func (d *doctor) restore(ctx context.Context, p *backup.Past, e *backup.Entry) e
 	return err
 }
 
-// clean removes what a killed run left beside a session. It returns a note for the user, "" if
-// there is none.
-func (d *doctor) clean(path string) (note string) {
-	return write.Clean(path, write.Options{Strict: true, Copies: copies(d.env), Known: written(d.env)})
+// sweep removes what killed runs left.
+func (d *doctor) sweep(ts *targets) {
+	opts := write.Options{Strict: true, Copies: copies(d.env), Known: written(d.env)}
+	for _, n := range ts.sweep(func(string) write.Options { return opts }) {
+		d.warn(n.Path, n.Text)
+	}
 }
 
 // sessionAt returns the session at a path.

@@ -123,7 +123,7 @@ func (d *doctor) printSession(s *session) error {
 	case d.flags.fix:
 	default:
 		// It stays one line, because it is to be copied.
-		b.WriteString(hang + s.command(d.home) + "\n")
+		b.WriteString(hang + d.command(s) + "\n")
 	}
 	_, err := fmt.Fprint(d.screen, b.String())
 	return err
@@ -186,8 +186,9 @@ func (s *session) finding() string {
 	return out
 }
 
-// command returns the command that repairs a session, or shows what is wrong.
-func (s *session) command(home string) string {
+// command returns the command that repairs a session, or shows what is wrong, with the settings
+// of this run.
+func (d *doctor) command(s *session) string {
 	out := "toolguard fix --write"
 	switch {
 	case s.repair.what == "":
@@ -198,7 +199,12 @@ func (s *session) command(home string) string {
 	if slices.ContainsFunc(s.tallies, func(t report.Tally) bool { return t.Rule == "pending-tool-call" }) {
 		out += " --send"
 	}
-	return out + " " + shellPath(s.target.path, home)
+	if d.flags.config != "" {
+		out += " --config " + shellPath(d.flags.config, d.home)
+	} else if file, err := d.search.finder.Find(filepath.Dir(s.target.path)); file != nil || err != nil {
+		out += " --isolated"
+	}
+	return out + " " + shellPath(s.target.path, d.home)
 }
 
 // shellPath returns a path as a shell reads it. The home directory is ~.
@@ -389,7 +395,7 @@ func (d *doctor) printJSON(sessions []*session) error {
 			x.Findings = append(x.Findings, jsonTally(t))
 		}
 		if s.repair.what != "" {
-			x.Repair = &jsonRepair{s.repair.class.String(), s.command(d.home)}
+			x.Repair = &jsonRepair{s.repair.class.String(), d.command(s)}
 		}
 		if s.outcome != "" {
 			x.Done = &jsonRepaired{s.outcome, s.backup}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,6 +21,7 @@ import (
 	"github.com/toolguard/toolguard/internal/quantity"
 	"github.com/toolguard/toolguard/internal/small"
 	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/write"
 )
 
 // stdinName names standard input in reports.
@@ -47,7 +49,8 @@ type targets struct {
 	files    []*target
 	roots    []string          // the directories that the user named
 	unseen   map[int]bool      // by root: a hidden directory in it was skipped
-	walked   []*config.File    // the config files of the directories in them
+	dirs     []string          // they, and the directories in them
+	walked   []*config.File    // the config files of these
 	excluded []string          // what was found and excluded
 	ignored  map[string]string // files and directories that a .gitignore hides, by their real paths, unless they are named too
 	unread   []unread
@@ -94,9 +97,12 @@ func (f *configFlags) define(cmd *cobra.Command) {
 	flags.StringVar(&f.config, "config", "", "use this config `file` for all files (default: the nearest toolguard.toml in the directory of each file or above it)")
 	flags.BoolVar(&f.isolated, "isolated", false, "ignore all config files and default baselines")
 	exclusive(cmd, "config", "isolated")
-	complete(cmd, "config", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return []string{"toml"}, cobra.ShellCompDirectiveFilterFileExt
-	})
+	complete(cmd, "config", completeConfig)
+}
+
+// completeConfig completes the name of a config file.
+func completeConfig(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{"toml"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
 // file returns the config file that applies to the current directory, nil for
@@ -271,6 +277,7 @@ func (s *search) walk(ts *targets, in folder, found func(*target)) error {
 	if err != nil {
 		return err
 	}
+	ts.dirs = append(ts.dirs, dir)
 	if !slices.Contains(ts.walked, file) {
 		ts.walked = append(ts.walked, file)
 	}
@@ -323,6 +330,34 @@ func (s *search) walk(ts *targets, in folder, found func(*target)) error {
 		}
 	}
 	return nil
+}
+
+// sweep removes what killed runs left beside the named files and in the directories. It returns
+// notes for the user.
+func (ts *targets) sweep(opts func(path string) write.Options) (notes []write.Note) {
+	named := map[string]map[string]bool{} // by directory; nil for all files in it
+	for _, t := range ts.files {
+		if !t.named || t.stdin {
+			continue
+		}
+		path := t.path
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			path = target
+		}
+		dir := filepath.Dir(path)
+		if named[dir] == nil {
+			named[dir] = map[string]bool{}
+		}
+		named[dir][path] = true
+	}
+	for _, dir := range ts.dirs {
+		named[dir] = nil
+	}
+	for _, dir := range slices.Sorted(maps.Keys(named)) {
+		wanted := func(path string) bool { return named[dir] == nil || named[dir][path] }
+		notes = append(notes, write.Sweep(dir, wanted, opts)...)
+	}
+	return notes
 }
 
 // versions are the directories of version control, which hold no transcripts.

@@ -252,10 +252,10 @@ func (x *filtering) run(ctx context.Context, paths []string) error {
 		x.bar = newProgress(x.rawStderr, ts.files, progressAfter)
 		defer x.bar.end()
 	}
-	work := func(ctx context.Context, t *target) filtered { return x.filter(ctx, t, outlets[t]) }
-	err = inOrder(ctx, ts.files, jobs, func(t *target) int64 { return t.size }, work, func(t *target, got filtered) error {
+	work := func(ctx context.Context, t *target) (*filter.Result, error) { return x.filter(ctx, t, outlets[t]) }
+	err = inOrder(ctx, ts.files, jobs, func(t *target) int64 { return t.size }, work, func(t *target, got *filter.Result, err error) error {
 		defer x.bar.step(t)
-		return x.take(t, got)
+		return x.take(t, got, err)
 	})
 	x.bar.end()
 	if err = cmp.Or(err, x.product.Flush()); err != nil {
@@ -402,26 +402,20 @@ func (x *filtering) openReasons() (err error) {
 	return err
 }
 
-// A filtered holds what became of a target, or the error that prevented it.
-type filtered struct {
-	*filter.Result
-	err error
-}
-
 // filter filters one file and writes its parts.
-func (x *filtering) filter(ctx context.Context, t *target, o outlet) filtered {
+func (x *filtering) filter(ctx context.Context, t *target, o outlet) (*filter.Result, error) {
 	src, err := x.open(ctx, t, x.flags.jobs)
 	if err != nil {
-		return filtered{err: err}
+		return nil, err
 	}
 	defer src.Close()
 	opts := x.options(t)
 	var files []*write.Output
-	discard := func() {
+	defer func() { // those that are not finished
 		for _, f := range files {
 			f.Discard()
 		}
-	}
+	}()
 	unused := []string{o.out, o.rejects} // what stays without a file
 	opts.Out = func() (io.Writer, error) {
 		unused[0] = ""
@@ -435,24 +429,23 @@ func (x *filtering) filter(ctx context.Context, t *target, o outlet) filtered {
 	}
 	r, err := filter.Run(ctx, src, opts)
 	if err != nil {
-		discard()
-		return filtered{err: aboutFile(t.path, err)}
+		return nil, aboutFile(t.path, err)
 	}
-	for i, f := range files {
+	for len(files) > 0 {
+		f := files[0]
+		files = files[1:]
 		if err := f.Commit(); err != nil {
-			files = files[i+1:]
-			discard()
-			return filtered{err: err}
+			return nil, err
 		}
 	}
 	if r.Conversations > 0 {
 		for _, name := range unused {
 			if err := removeEarlier(name); err != nil {
-				return filtered{err: err}
+				return nil, err
 			}
 		}
 	}
-	return filtered{Result: r}
+	return r, nil
 }
 
 // removeEarlier removes the file of an earlier run at a path that gets no file in this one, so
@@ -512,7 +505,7 @@ func (x *filtering) options(t *target) filter.Options {
 		for rule := range x.strategy {
 			named[rule] = true
 		}
-		out.Fix = &engine.FixOptions{Options: o, SafeOnly: true, Explicit: s.byName, AnyClass: named}
+		out.Fix = &engine.FixOptions{Options: o, SafeOnly: true, AnyClass: named}
 		out.Fix.Edits = false
 		out.Fix.Placeholder = cmp.Or(x.flags.placeholder, s.placeholder)
 	} else {
@@ -531,21 +524,24 @@ func linesName(path string) bool {
 	return false
 }
 
-// take counts what became of a file.
-func (x *filtering) take(t *target, got filtered) error {
+// take counts what became of a file, or says which error prevented it.
+func (x *filtering) take(t *target, got *filter.Result, err error) error {
 	x.now = x.settings(t.config)
 	switch {
-	case got.err != nil:
-		if isBrokenPipe(got.err) {
-			return got.err
+	case err != nil:
+		if isBrokenPipe(err) {
+			return err
 		}
-		x.fail(t.path, got.err)
+		x.fail(t.path, err)
 		return nil
 	case !x.admits(t, got.Report):
 		return nil
 	case !got.Report.File.Sure && x.now.dialect == nil:
 		x.fail(t.path, errors.New(t.path+": not clearly a transcript: name its dialect with --dialect"))
 		return nil
+	}
+	if got.Caught != nil {
+		x.complain(x.internal(t.path+": rejected "+count(got.Rules[filter.InternalError], "conversation"), got.Caught).Error(), t.path)
 	}
 	x.summary.Files++
 	x.counts.Add(&got.Counts)

@@ -206,6 +206,7 @@ func (x *fix) settle(paths []string) error {
 			return fmt.Errorf("--output-format: %w", err)
 		}
 	case f.write:
+		x.ended = x.sweep
 		x.summary.Written = true
 		// Files are repaired even if the reader of the report goes away.
 		x.out.Reset(&sidePipe{Writer: x.stdout})
@@ -235,7 +236,7 @@ func (x *fix) settle(paths []string) error {
 
 // run repairs the files that paths name.
 func (x *fix) run(ctx context.Context, paths []string) error {
-	take := func(t *target, got fixed) error { return x.take(ctx, t, got) }
+	take := func(t *target, got fixed, err error) error { return x.take(ctx, t, got, err) }
 	err := runOver(ctx, x.check, paths, x.fix, take, &x.summary)
 	err = cmp.Or(err, x.backups.run.Close())
 	if err == nil && x.flags.exitNonZeroOnFix && x.summary.Written && x.summary.RepairedFiles > 0 && !x.flags.exitZero {
@@ -247,59 +248,58 @@ func (x *fix) run(ctx context.Context, paths []string) error {
 // options returns the engine's options for a file.
 func (x *fix) options(t *target) engine.FixOptions {
 	s := x.settings(t.config)
-	opts := engine.FixOptions{Options: x.check.options(t), SafeOnly: x.flags.safeOnly, Unsafe: x.flags.unsafe, Explicit: s.byName}
+	opts := engine.FixOptions{Options: x.check.options(t), SafeOnly: x.flags.safeOnly, Unsafe: x.flags.unsafe}
 	opts.Placeholder = cmp.Or(x.flags.placeholder, s.placeholder)
 	return opts
 }
 
-// A fixed holds the repairs of a target, or the error that prevented them. It has a report
-// and an error if the file was checked and must not be repaired.
+// A fixed holds the repairs of a target.
 type fixed struct {
 	*engine.Fixed
 	src  *source.Source // open if it is still needed
 	info fs.FileInfo    // from before the file was opened
-	err  error
 }
 
-// fix reads a file and computes its repairs. It writes nothing.
-func (x *fix) fix(ctx context.Context, t *target) fixed {
-	var got fixed
+// fix reads a file and computes its repairs. It writes nothing. It returns both a report and an
+// error if the file was checked and must not be repaired.
+func (x *fix) fix(ctx context.Context, t *target) (got fixed, err error) {
 	if !t.stdin {
-		got.info, got.err = os.Stat(t.path)
-		if got.err != nil {
-			got.err = pathError(t.path, got.err)
-			return got
+		if got.info, err = os.Stat(t.path); err != nil {
+			return got, pathError(t.path, err)
 		}
 	}
 	src, err := x.open(ctx, t, x.flags.jobs)
 	if err != nil {
-		got.err = err
-		return got
+		return got, err
 	}
-	got.Fixed, got.err = engine.Settle(ctx, src, x.options(t))
-	unproved := errors.As(got.err, new(*engine.ProofError))
-	refused := errors.As(got.err, new(*engine.CheckOnlyError))
+	defer func() {
+		if got.src == nil {
+			src.Close()
+		}
+	}()
+	got.Fixed, err = engine.Settle(ctx, src, x.options(t))
+	unproved := errors.As(err, new(*engine.ProofError))
+	refused := errors.As(err, new(*engine.CheckOnlyError))
 	if unproved || refused {
-		got.err = fmt.Errorf("%s: %w", t.path, got.err)
+		err = fmt.Errorf("%s: %w", t.path, err)
 	}
-	if got.err == nil && (got.Changed() || x.show == showText) {
+	if err == nil && (got.Changed() || x.show == showText) {
 		got.src = src
-	} else {
-		src.Close()
 	}
-	return got
+	return got, err
 }
 
-// take shows or writes the repairs of a file. Its error ends the run.
-func (x *fix) take(ctx context.Context, t *target, got fixed) error {
+// take shows or writes the repairs of a file, or says which error prevented them. Its own error
+// ends the run.
+func (x *fix) take(ctx context.Context, t *target, got fixed, err error) error {
 	if got.src != nil {
 		defer got.src.Close()
 	}
-	if got.err != nil && ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if got.Fixed == nil {
-		x.fail(t.path, got.err)
+		x.fail(t.path, err)
 		return nil
 	}
 	if !x.admits(t, got.Before) {
@@ -313,13 +313,8 @@ func (x *fix) take(ctx context.Context, t *target, got fixed) error {
 		return nil
 	}
 	written := false
-	if x.flags.write && got.err == nil && !got.Changed() && !t.stdin {
-		if note := write.Clean(t.path, x.backups.options(t, x, nil)); note != "" {
-			x.warn(t.path, note)
-		}
-	}
 	if x.flags.write && got.Changed() && !t.stdin {
-		if written, got.err = x.write(ctx, t, got); got.err != nil && ctx.Err() != nil {
+		if written, err = x.write(ctx, t, got); err != nil && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if !written {
@@ -327,14 +322,14 @@ func (x *fix) take(ctx context.Context, t *target, got fixed) error {
 		}
 	}
 	switch {
-	case got.err == nil:
+	case err == nil:
 		if err := x.shown(t, got); err != nil {
 			return err
 		}
 	case written:
-		x.fail(t.path, got.err)
+		x.fail(t.path, err)
 	default:
-		x.refuse(t.path, got.err)
+		x.refuse(t.path, err)
 	}
 	x.prove(t, got.Fixed)
 	x.summary.Strategy = x.now.strategy
@@ -342,15 +337,27 @@ func (x *fix) take(ctx context.Context, t *target, got fixed) error {
 	x.describes(&x.summary.Summary, t, got.After)
 	x.failing = x.failing || x.fails(got.After) || got.Changed() && !x.summary.Written && x.fails(got.Before)
 	if got.Changed() {
-		for _, o := range x.outputs {
+		err := x.each(func(o *output) error {
 			if rep, ok := o.rep.(report.FixReporter); ok {
-				if err := rep.Fixed(got.Fixed, written); err != nil {
-					return err
-				}
+				return rep.Fixed(got.Fixed, written)
 			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return x.tell(got.After)
+}
+
+// sweep removes what killed runs left beside the files of this run.
+func (x *fix) sweep(ts *targets) {
+	for _, n := range ts.sweep(func(path string) write.Options {
+		file, _ := x.search.configOf(filepath.Dir(path)) // this directory has no other than those that were read
+		return x.backups.options(&target{path: path, config: file}, x, nil)
+	}) {
+		x.warn(n.Path, n.Text)
+	}
 }
 
 // again reports whether a file was repaired before under another name.

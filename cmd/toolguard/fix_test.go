@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -439,9 +438,7 @@ func TestFixSecondName(t *testing.T) {
 
 func TestFixReadOnlyDirectory(t *testing.T) {
 	t.Parallel()
-	if os.Geteuid() == 0 || runtime.GOOS == "windows" {
-		t.Skip("nothing is read-only here")
-	}
+	needsUser(t)
 	dir := t.TempDir()
 	path := fixture(t, dir, "s.jsonl", []byte(cut))
 	if err := os.Chmod(dir, 0o555); err != nil {
@@ -449,7 +446,7 @@ func TestFixReadOnlyDirectory(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.Chmod(dir, 0o755) })
 	code, _, errs := runCommand(t, nil, "fix", "--write", path)
-	if want := "toolguard: " + path + ": not written: no file can be created in its directory\n"; code != exitTrouble || !strings.HasPrefix(errs, want) {
+	if want := "toolguard: " + path + ": not written: cannot create a file in its directory\n"; code != exitTrouble || !strings.HasPrefix(errs, want) {
 		t.Errorf("exit code %d, %s, want %s", code, errs, want)
 	}
 }

@@ -9,11 +9,21 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
 )
+
+// hears makes children hear signals that this process ignores, under nohup or in the background of
+// a script. A child ignores them too, unless its parent handles them.
+func hears(t *testing.T, signals ...os.Signal) {
+	t.Helper()
+	received := make(chan os.Signal, 1)
+	signal.Notify(received, signals...)
+	t.Cleanup(func() { signal.Reset(signals...) })
+}
 
 // TestInterruptedWhileWriting checks that Ctrl-C and a closed terminal during a write
 // leave each file either original or repaired, and no other files.
@@ -21,9 +31,13 @@ func TestInterruptedWhileWriting(t *testing.T) {
 	t.Parallel()
 	const files = 60
 	text, repaired := longSession(t, 300)
-	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		t.Run(signal.String(), func(t *testing.T) {
+	for _, by := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(by.String(), func(t *testing.T) {
 			t.Parallel()
+			if by == syscall.SIGHUP {
+				signal.Ignore(by) // as under nohup
+			}
+			hears(t, by)
 			dir := t.TempDir()
 			for i := range files {
 				fixture(t, dir, fmt.Sprintf("%03d.jsonl", i), []byte(text))
@@ -48,11 +62,11 @@ func TestInterruptedWhileWriting(t *testing.T) {
 					t.Fatalf("nothing is written: %s", stderr.String())
 				}
 			}
-			if err := cmd.Process.Signal(signal); err != nil {
+			if err := cmd.Process.Signal(by); err != nil {
 				t.Fatal(err)
 			}
 			_ = cmd.Wait()
-			if code := cmd.ProcessState.ExitCode(); code != 128+int(signal) || stderr.String() != "" {
+			if code := cmd.ProcessState.ExitCode(); code != 128+int(by) || stderr.String() != "" {
 				t.Errorf("exit code %d, %s", code, stderr.String())
 			}
 			entries, err := os.ReadDir(dir)

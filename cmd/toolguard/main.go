@@ -25,6 +25,7 @@ import (
 	"github.com/mattn/go-colorable"
 
 	"github.com/toolguard/toolguard/internal/config"
+	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/write"
 )
@@ -86,11 +87,11 @@ func untilSignal(signals ...os.Signal) (ctx context.Context, listen func()) {
 				signal.Notify(received, s)
 			}
 		}
-		go func() {
+		contain.Go(func() {
 			s := <-received
 			signal.Stop(received)
 			cancel(signalError{s})
-		}()
+		}, func(caught *contain.Error) { cancel(caught) })
 	}
 }
 
@@ -127,7 +128,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	if err == nil {
 		cmd := newRootCmd(a, args)
 		cmd.SetArgs(args)
-		err = cmd.ExecuteContext(ctx)
+		err = contain.Do(func() error { return cmd.ExecuteContext(ctx) })
 		if err == nil || errors.Is(err, errFindings) {
 			err = cmp.Or(a.written.failed, err) // help has no errors
 		}
@@ -146,7 +147,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	case errors.As(err, &invalid):
 		a.complainOf(invalid)
 	case !errors.Is(err, errReported):
-		a.complain(err.Error(), namesIn(args)...)
+		a.complain(a.described("", err).Error(), namesIn(args)...)
 	}
 	return exitTrouble
 }
@@ -162,6 +163,7 @@ type app struct {
 	screen, stderr io.Writer
 	stderrReport   io.Writer // standard error, for a report
 	env            func(string) string
+	debug          bool // print the stack of an internal error
 	terminal       bool // standard output is a terminal
 	stderrTerminal bool
 	rawStdout      io.Writer // to find out which file it is

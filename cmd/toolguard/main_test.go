@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -35,6 +37,22 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 // notInstalled finds no program. What is installed on this machine would replace the process of a
 // test.
 func notInstalled(string) (string, error) { return "", exec.ErrNotFound }
+
+// userTests are the tests in which something must be closed to the user who runs them.
+var userTests = []string{"TestDoctorTellsOfFailures", "TestFixReadOnlyDirectory", "TestUnreadableIsNotInUse"}
+
+// needsUser skips one of userTests if nothing is closed to this user.
+func needsUser(t *testing.T) {
+	t.Helper()
+	switch {
+	case !slices.Contains(userTests, t.Name()):
+		t.Fatal("userTests does not have it")
+	case runtime.GOOS == "windows":
+		t.Skip("everything is open to this user")
+	case os.Geteuid() == 0:
+		t.Skip("TestAsUser runs it")
+	}
+}
 
 // TestOnlyTheNamedCommand checks that a command line that begins with the name of a
 // command creates only that command.

@@ -4,18 +4,23 @@ import (
 	"context"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/toolguard/toolguard/internal/contain"
 )
 
 // weightPerJob is the number of bytes per job that may be in progress or waiting
 // for the results of earlier files.
 const weightPerJob = 32 << 20
 
-// inOrder calls work for several items at a time and passes the results to done
-// in the order of the items. It limits the weight of the items in progress, so
+// inOrder calls work for several items at a time and passes the results and errors to
+// done in the order of the items. It limits the weight of the items in progress, so
 // that results do not pile up behind a large item. It stops at the first error of
 // done, or when the context ends. It does not wait for work in progress then,
 // because a read may block forever.
-func inOrder[T, R any](ctx context.Context, items []T, jobs int, weight func(T) int64, work func(context.Context, T) R, done func(T, R) error) error {
+//
+// A panic of work is the error of its item. So is one of done, which is then called
+// again for this item, with that error and no result.
+func inOrder[T, R any](ctx context.Context, items []T, jobs int, weight func(T) int64, work func(context.Context, T) (R, error), done func(T, R, error) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	most := int64(jobs) * weightPerJob
@@ -23,21 +28,29 @@ func inOrder[T, R any](ctx context.Context, items []T, jobs int, weight func(T) 
 	busy := semaphore.NewWeighted(int64(jobs))
 	weigh := func(item T) int64 { return min(max(weight(item), weightPerJob/32), most) }
 
-	results := make(chan chan R, jobs*32)
-	go func() {
+	type outcome struct {
+		of  R
+		err error
+	}
+	results := make(chan chan outcome, jobs*32)
+	// Nothing is expected to panic here: work is contained below.
+	failed := func(*contain.Error) { cancel() }
+	contain.Go(func() {
 		defer close(results)
 		for _, item := range items {
 			if heavy.Acquire(ctx, weigh(item)) != nil || busy.Acquire(ctx, 1) != nil {
 				return
 			}
-			result := make(chan R, 1)
+			result := make(chan outcome, 1)
 			results <- result
-			go func() {
+			contain.Go(func() {
 				defer busy.Release(1)
-				result <- work(ctx, item)
-			}()
+				var o outcome
+				o.of, o.err = work(ctx, item)
+				result <- o
+			}, func(caught *contain.Error) { result <- outcome{err: caught} })
 		}
-	}()
+	}, failed)
 	for _, item := range items {
 		select {
 		case <-ctx.Done():
@@ -53,7 +66,12 @@ func inOrder[T, R any](ctx context.Context, items []T, jobs int, weight func(T) 
 				if ctx.Err() != nil { // the work may have failed because of it
 					return ctx.Err()
 				}
-				if err := done(item, r); err != nil {
+				err := contain.Do(func() error { return done(item, r.of, r.err) })
+				if caught := contain.From(err); caught != nil {
+					var none R
+					err = contain.Do(func() error { return done(item, none, caught) })
+				}
+				if err != nil {
 					return err
 				}
 				heavy.Release(weigh(item))

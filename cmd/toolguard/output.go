@@ -35,6 +35,7 @@ type output struct {
 	path   string // as the user gave it, "" for the default
 	file   *write.Output
 	rep    report.Reporter
+	failed bool // the report could not be written
 }
 
 // where names the place that an output writes to.
@@ -192,8 +193,18 @@ func (p *sidePipe) Write(b []byte) (int, error) {
 
 // openOutputs opens all outputs of a run.
 func (c *check) openOutputs() error {
-	outs := c.outputs
-	for _, o := range outs {
+	for _, o := range c.outputs {
+		if o.to != toFile {
+			continue
+		}
+		f, err := write.Create(o.path)
+		if err != nil {
+			discardOutputs(c.outputs)
+			return err
+		}
+		o.file = f
+	}
+	err := c.each(func(o *output) (err error) {
 		var w io.Writer
 		switch o.to {
 		case toStdout:
@@ -201,21 +212,15 @@ func (c *check) openOutputs() error {
 		case toStderr:
 			w = c.errOut
 		default:
-			f, err := write.Create(o.path)
-			if err != nil {
-				discardOutputs(outs)
-				return err
-			}
-			o.file, w = f, f
+			w = o.file
 		}
-		rep, err := c.reporter(o, w)
-		if err != nil {
-			discardOutputs(outs)
-			return err
-		}
-		o.rep = rep
+		o.rep, err = c.reporter(o, w)
+		return err
+	})
+	if err != nil {
+		discardOutputs(c.outputs)
 	}
-	return nil
+	return err
 }
 
 // discardOutputs removes files that were not committed.

@@ -280,7 +280,7 @@ func TestOutputsThatCannotBeWritten(t *testing.T) {
 
 		// An existing file, with a run that ends before the report is complete, and a whole one.
 		const before = "an older report"
-		if err := os.WriteFile("report", []byte(before), 0o640); err != nil {
+		if err := errors.Join(os.WriteFile("report", []byte(before), 0o640), os.Chmod("report", 0o640)); err != nil { // under any umask
 			t.Fatal(err)
 		}
 		if code, _, stderr := runCommand(t, nil, "check", "-o", f.Name+"=report", "-o", "text=dir", "s.jsonl"); code != exitTrouble {

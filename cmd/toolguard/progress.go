@@ -12,6 +12,7 @@ import (
 	"github.com/mattn/go-runewidth"
 	"golang.org/x/term"
 
+	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -65,10 +66,18 @@ func newProgress(w io.Writer, files []*target, after time.Duration) *progress {
 }
 
 // draw draws the bar, unless it was drawn just now, and removes it
-// after the last file. Errors of the terminal do not matter.
+// after the last file. Errors of the terminal do not matter. A bar that cannot be drawn is
+// no reason to fail, and is not drawn again.
 func (p *progress) draw() {
+	if contain.Do(p.redraw) != nil {
+		p.due = false
+	}
+}
+
+// redraw is draw, with its panic.
+func (p *progress) redraw() error {
 	if !p.due || p.inRow || time.Since(p.drawn) < p.every {
-		return
+		return nil
 	}
 	out := p.blank()
 	p.shown = 0
@@ -79,6 +88,7 @@ func (p *progress) draw() {
 	}
 	_, _ = io.WriteString(p.w, out)
 	p.drawn = time.Now()
+	return nil
 }
 
 // bar returns the bar, cut to one line of the terminal, because a second line could

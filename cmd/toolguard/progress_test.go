@@ -196,8 +196,8 @@ func TestBarMovesInsideFile(t *testing.T) {
 		a.bar = newProgress(&shown, []*target{file}, time.Hour)
 		a.bar.due = true
 		a.bar.every = 0
-		if got := a.look(t.Context(), file, engine.Options{}, 1); got.err != nil {
-			t.Fatal(got.err)
+		if _, err := a.look(t.Context(), file, engine.Options{}, 1); err != nil {
+			t.Fatal(err)
 		}
 		r := a.bar.readings[file]
 		if r.size != int64(len(tt.text)) || r.read < r.size*9/10 || r.read > r.size || r.pipe {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/redact"
 	"github.com/toolguard/toolguard/internal/rules"
@@ -121,6 +122,11 @@ func (x *redaction) run(ctx context.Context, paths []string) error {
 	if err := x.admitsOut(t); err != nil {
 		return err
 	}
+	return x.described(t.path, contain.Do(func() error { return x.redact(ctx, t) }))
+}
+
+// redact redacts a file, writes the result and reports.
+func (x *redaction) redact(ctx context.Context, t *target) error {
 	src, err := x.open(ctx, t, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return err
@@ -173,8 +179,8 @@ func (x *redaction) write(text io.Reader) error {
 	if err != nil {
 		return err
 	}
+	defer out.Discard() // unless it is finished
 	if _, err := io.Copy(out, text); err != nil {
-		out.Discard()
 		return err
 	}
 	return out.Commit()

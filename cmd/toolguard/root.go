@@ -41,6 +41,9 @@ calls, and other errors that make a provider reject a request, and repairs them.
 	// cobra's own version flag needs text/template, which calls methods by name: the
 	// linker would have to keep every exported method of every type.
 	cmd.Flags().BoolVar(&wanted, "version", false, "print the version")
+	// An internal error asks for it. It is hidden because nothing else does.
+	cmd.PersistentFlags().BoolVar(&a.debug, "debug", false, "print the stack of an internal error")
+	_ = cmd.PersistentFlags().MarkHidden("debug") // it exists
 	for _, c := range commands() {
 		if len(args) > 0 && args[0] == c.name {
 			cmd.AddCommand(c.command(a))

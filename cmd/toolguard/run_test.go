@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/suggest"
 )
@@ -181,17 +182,37 @@ func TestInOrder(t *testing.T) {
 		items = append(items, i)
 	}
 	weight := func(i int) int64 { return int64(i%7) << 27 }
-	work := func(_ context.Context, i int) int {
-		if i%100 == 0 {
+	odd := errors.New("odd")
+	work := func(_ context.Context, i int) (int, error) {
+		switch {
+		case i%100 == 0:
 			time.Sleep(time.Millisecond)
+		case i%100 == 7:
+			panic("planted")
+		case i%2 == 1:
+			return 0, odd
 		}
-		return i * i
+		return i * i, nil
 	}
 	for _, jobs := range []int{1, 2, 16} {
 		next := 0
-		err := inOrder(t.Context(), items, jobs, weight, work, func(item, result int) error {
-			if item != next || result != item*item {
-				t.Errorf("got %d, %d, want %d", item, result, next)
+		again := false
+		err := inOrder(t.Context(), items, jobs, weight, work, func(item, result int, err error) error {
+			want, of := item*item, error(nil)
+			switch caught := contain.From(err); {
+			case item%100 == 7, again:
+				if caught == nil || caught.Panic != "planted" {
+					t.Errorf("%d: got %v, want the panic", item, err)
+				}
+				want, of, again = 0, err, false
+			case item%100 == 8:
+				again = true
+				panic("planted") // done is called again
+			case item%2 == 1:
+				want, of = 0, odd
+			}
+			if item != next || result != want || !errors.Is(err, of) {
+				t.Errorf("got %d, %d, %v, want %d, %d, %v", item, result, err, next, want, of)
 			}
 			next++
 			return nil
@@ -202,7 +223,7 @@ func TestInOrder(t *testing.T) {
 	}
 
 	stop := errors.New("stop")
-	err := inOrder(t.Context(), items, 4, weight, work, func(item, _ int) error {
+	err := inOrder(t.Context(), items, 4, weight, work, func(item, _ int, _ error) error {
 		if item == 3 {
 			return stop
 		}
@@ -210,6 +231,10 @@ func TestInOrder(t *testing.T) {
 	})
 	if !errors.Is(err, stop) {
 		t.Errorf("got %v, want the error of done", err)
+	}
+	err = inOrder(t.Context(), items, 4, weight, work, func(item, _ int, _ error) error { panic(item) })
+	if caught := contain.From(err); caught == nil || caught.Panic != "0" {
+		t.Errorf("got %v, want the panic of done that it cannot report", err)
 	}
 }
 

@@ -210,7 +210,7 @@ func (r *resolver) settings(file *config.File) *settings {
 func (s *settings) options(t *target) engine.Options {
 	o := engine.Options{
 		Dialects: s.dialects, Dialect: s.dialect, Target: s.target, Send: s.send, Tools: s.tools,
-		Rules: s.rules, Severity: s.severity, Strategy: s.strategy, CheckOnly: counted(t),
+		Rules: s.rules, Severity: s.severity, Explicit: s.byName, Strategy: s.strategy, CheckOnly: counted(t),
 	}
 	if t.config != nil {
 		if ignored := t.config.For(t.path); len(ignored) > 0 {

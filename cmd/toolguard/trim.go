@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/quantity"
@@ -204,7 +205,7 @@ func (x *trimming) run(ctx context.Context, paths []string) error {
 		return err
 	}
 	x.now = x.settings(t.config)
-	err = x.trim(ctx, t)
+	err = x.described(t.path, contain.Do(func() error { return x.trim(ctx, t) }))
 	var none *trim.NoCutError
 	if errors.As(err, &none) {
 		if !x.flags.json {
@@ -306,8 +307,8 @@ func (x *trimming) trim(ctx context.Context, t *target) error {
 		if err != nil {
 			return err
 		}
+		defer o.Discard() // unless it is finished
 		if err := write.Copy(ctx, o, io.NewSectionReader(out, 0, out.Size())); err != nil {
-			o.Discard()
 			return err
 		}
 		if err := o.Commit(); err != nil {

@@ -3,7 +3,6 @@
 package backup
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,10 +13,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/toolguard/toolguard/internal/small"
 )
 
 const (
@@ -38,7 +36,8 @@ type Entry struct {
 	// Path is the path of the file. If it is not UTF-8, RawPath has its bytes.
 	Path    string `json:"path"`
 	RawPath []byte `json:"raw_path,omitempty"`
-	// Copy is the name of the copy in the directory of the manifest.
+	// Copy is the name of the copy in the directory of the manifest. It is UTF-8, also if the
+	// path is not.
 	Copy     string    `json:"copy"`
 	Mode     string    `json:"mode"` // octal
 	Modified time.Time `json:"modified"`
@@ -70,36 +69,6 @@ func Dir(env func(string) string, system string) (string, error) {
 		return filepath.Join(dir, below, "toolguard", "backups"), nil
 	}
 	return "", fmt.Errorf("no state directory: neither $XDG_STATE_HOME nor $%s is an absolute path", home)
-}
-
-// Copies returns the copies of the file at path that runs below root kept. It skips manifests
-// that it cannot read.
-func Copies(root, path string) (out []string) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return nil
-	}
-	runs, err := os.ReadDir(root)
-	if err != nil {
-		return nil
-	}
-	for _, run := range runs {
-		dir := filepath.Join(root, run.Name())
-		manifest, err := small.File(filepath.Join(dir, Manifest), small.Manifest)
-		if err != nil {
-			continue
-		}
-		for line := range bytes.Lines(manifest) {
-			var e Entry
-			if json.Unmarshal(line, &e) != nil || e.Copy == "" || e.Copy != filepath.Base(e.Copy) {
-				continue // the last line may be incomplete
-			}
-			if e.Path == path || string(e.RawPath) == path {
-				out = append(out, filepath.Join(dir, e.Copy))
-			}
-		}
-	}
-	return out
 }
 
 // A Run keeps the originals of one run. It creates nothing until the first call of Keep.
@@ -175,7 +144,7 @@ func (r *Run) Keep(ctx context.Context, path string, info fs.FileInfo, rules []s
 	}
 	r.copies++
 	k := &Kept{run: r, start: -1, entry: Entry{
-		Version: 1, Path: path, Copy: fmt.Sprintf("%04d-%s", r.copies, shortened(filepath.Base(path))),
+		Version: 1, Path: path, Copy: fmt.Sprintf("%04d-%s", r.copies, shortened(strings.ToValidUTF8(filepath.Base(path), "_"))),
 		Mode: fmt.Sprintf("%04o", info.Mode().Perm()), Modified: info.ModTime(), Rules: rules,
 	}}
 	if !utf8.ValidString(path) {

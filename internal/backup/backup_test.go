@@ -260,6 +260,10 @@ func TestNames(t *testing.T) {
 		if raw := filepath.Join(dir, "\xff.jsonl"); i == 0 && string(e.RawPath) != raw || i == 1 && e.RawPath != nil {
 			t.Errorf("line %d: %q", i, e.RawPath)
 		}
+		// Whoever reads the manifest finds the copy.
+		if _, err := os.Stat(filepath.Join(r.dir, e.Copy)); err != nil {
+			t.Errorf("line %d: %v", i, err)
+		}
 	}
 }
 
@@ -315,7 +319,7 @@ func TestCopies(t *testing.T) {
 		if err := run.Close(); err != nil {
 			t.Fatal(err)
 		}
-		want = append(want, kept.Name())
+		want = append([]string{kept.Name()}, want...) // the newest first
 	}
 	torn := filepath.Join(root, "torn")
 	if err := os.MkdirAll(torn, 0o700); err != nil {

@@ -8,9 +8,11 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/toolguard/toolguard/internal/small"
@@ -51,8 +53,8 @@ func Runs(root string) ([]*Past, error) {
 		stem, _, _ := bytes.Cut([]byte(p.Name), []byte("-"))
 		p.Started, _ = time.Parse(runFormat, string(stem))
 		for line := range bytes.Lines(text) {
-			var e Entry
-			if json.Unmarshal(line, &e) != nil || !e.valid() {
+			e, ok := parse(line)
+			if !ok {
 				p.Torn = true
 				continue
 			}
@@ -77,10 +79,19 @@ func later(a, b string) int {
 	return bytes.Compare([]byte(a), []byte(b))
 }
 
-// valid reports whether an entry can be used. A copy is always in the directory of its
-// manifest.
-func (e *Entry) valid() bool {
-	return filepath.IsAbs(e.File()) && e.Copy != "" && e.Copy != Manifest && e.Copy == filepath.Base(e.Copy)
+// parse reads a line of a manifest, and reports whether it can be used. A copy is always in the
+// directory of its manifest.
+func parse(line []byte) (e Entry, ok bool) {
+	if json.Unmarshal(line, &e) != nil {
+		return e, false
+	}
+	// The copies of older versions have the names of their files, and the manifest has each byte
+	// of a name that is not UTF-8 as a replacement character.
+	number, _, _ := strings.Cut(e.Copy, "-")
+	if name := number + "-" + shortened(filepath.Base(e.File())); e.Copy == string([]rune(name)) {
+		e.Copy = name
+	}
+	return e, filepath.IsAbs(e.File()) && e.Copy != "" && e.Copy != Manifest && e.Copy == filepath.Base(e.Copy)
 }
 
 // File returns the path of the file.
@@ -163,27 +174,48 @@ func States(runs []*Past, i int) []State {
 	return out
 }
 
-// Wrote reports whether a run below root wrote a text to the file at path.
-func Wrote(root, path string, text io.Reader) bool {
-	runs, err := Runs(root)
-	if err != nil {
-		return false
-	}
-	var is Content
-	for _, p := range runs {
-		for i := range p.Entries {
-			e := &p.Entries[i]
-			if e.File() != path {
-				continue
-			}
-			if is == (Content{}) {
-				if is, err = Describe(text); err != nil {
-					return false
+// about yields what the runs below root say about the file at path. It skips manifests that it
+// cannot read.
+func about(root, path string) iter.Seq2[*Past, *Entry] {
+	return func(yield func(*Past, *Entry) bool) {
+		path, err := filepath.Abs(path)
+		if err != nil {
+			return
+		}
+		runs, err := Runs(root)
+		if err != nil {
+			return
+		}
+		for _, p := range runs {
+			for i := range p.Entries {
+				if e := &p.Entries[i]; e.File() == path && !yield(p, e) {
+					return
 				}
 			}
-			if is == e.After {
-				return true
+		}
+	}
+}
+
+// Copies returns the copies of the file at path that runs below root kept.
+func Copies(root, path string) (out []string) {
+	for p, e := range about(root, path) {
+		out = append(out, p.CopyOf(e))
+	}
+	return out
+}
+
+// Wrote reports whether a run below root wrote a text to the file at path.
+func Wrote(root, path string, text io.Reader) bool {
+	var is Content
+	for _, e := range about(root, path) {
+		if is == (Content{}) {
+			var err error
+			if is, err = Describe(text); err != nil {
+				return false
 			}
+		}
+		if is == e.After {
+			return true
 		}
 	}
 	return false

@@ -2,6 +2,8 @@ package backup
 
 import (
 	"crypto/sha256"
+	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -126,5 +128,32 @@ func TestStates(t *testing.T) {
 	}
 	if got := runs[0].Entries[0].State(); got != Changed {
 		t.Errorf("a directory: %v", got)
+	}
+}
+
+// TestOldNames: a manifest of an older version has a name that is not UTF-8 as a text, and the copy
+// is called like its file.
+func TestOldNames(t *testing.T) {
+	t.Parallel()
+	root, dir := t.TempDir(), "/sessions/\xe9"
+	for _, tt := range []struct{ base, copied, want string }{
+		{"\xff\xfe.jsonl", "0001-\ufffd\ufffd.jsonl", "0001-\xff\xfe.jsonl"},                                                  // before
+		{"\xff\xfe.jsonl", "0001-_.jsonl", "0001-_.jsonl"},                                                                    // now
+		{"a-b.jsonl", "0001-a-b.jsonl", "0001-a-b.jsonl"},                                                                     // UTF-8 below a directory that is not
+		{"\ufffd.jsonl", "0001-\ufffd.jsonl", "0001-\ufffd.jsonl"},                                                            // UTF-8
+		{"\xff" + strings.Repeat("n", 250), "0001-\ufffd" + strings.Repeat("n", 199), "0001-\xff" + strings.Repeat("n", 199)}, // before, shortened
+	} {
+		path := filepath.Join(dir, tt.base)
+		line, err := json.Marshal(Entry{Version: 1, Path: path, RawPath: []byte(path), Copy: tt.copied})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := filepath.Join(root, "20260102T030405Z")
+		if err := errors.Join(os.MkdirAll(run, 0o700), os.WriteFile(filepath.Join(run, Manifest), line, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if got := Copies(root, path); len(got) != 1 || got[0] != filepath.Join(run, tt.want) {
+			t.Errorf("%q: %q, want %q", tt.base, got, tt.want)
+		}
 	}
 }

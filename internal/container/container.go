@@ -2,8 +2,10 @@ package container
 
 import (
 	"cmp"
+	"errors"
 	"iter"
 
+	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/source"
@@ -46,12 +48,13 @@ type conversations = iter.Seq2[*transcript.Conversation, error]
 
 // Read detects what a source is and returns its conversations. They are read while the
 // caller ranges over them, which it may do once. Each is valid until the next one. The
-// sequence ends with an *ErrNotTranscript if there are no conversations. If look is not
-// nil, it is called with each record of the source, readable or not, as it is read.
+// sequence ends with an *ErrNotTranscript if there are no conversations, and goes on after a
+// *RecordError. If look is not nil, it is called with each record of the source, readable or not, as it is read.
 func Read(src *source.Source, opts detect.Options, look func(source.Record)) (*File, iter.Seq2[*transcript.Conversation, error]) {
 	f := &File{}
 	opts.Dialects, opts.Dialect = opts.Dialects.Forced(opts.Dialect)
-	opts.Dialects = opts.Dialects.Remembering()
+	fresh := opts.Dialects
+	opts.Dialects = fresh.Remembering()
 	shape, err := detect.Survey(src, opts)
 	if shape != nil {
 		f.Decision, f.Document = shape.Decision, shape.Document
@@ -59,14 +62,24 @@ func Read(src *source.Source, opts detect.Options, look func(source.Record)) (*F
 	if err != nil {
 		return f, func(yield func(*transcript.Conversation, error) bool) { yield(nil, err) }
 	}
-	r := &reading{file: f, src: src, opts: opts, shape: shape, look: look}
+	r := &reading{file: f, src: src, fresh: fresh, opts: opts, shape: shape, look: look}
 	return f, r.conversations
 }
+
+// A RecordError is a panic while a record was read. The records behind it can be read.
+type RecordError struct{ caught *contain.Error }
+
+// Error implements error.
+func (e *RecordError) Error() string { return e.caught.Error() }
+
+// Unwrap returns the panic.
+func (e *RecordError) Unwrap() error { return e.caught }
 
 // A reading is the shared state of everything that reads one file.
 type reading struct {
 	file   *File
 	src    *source.Source
+	fresh  *dialect.Set // the dialects of opts, without a memory
 	opts   detect.Options
 	look   func(source.Record)
 	shape  *detect.Verdict
@@ -87,22 +100,39 @@ type reading struct {
 
 func (r *reading) conversations(yield func(*transcript.Conversation, error) bool) {
 	for c, err := range r.kept() {
-		if err != nil {
-			yield(nil, err)
-			return
+		if err == nil {
+			err = r.complete(c)
 		}
-		c.Index = r.file.Conversations
-		r.file.Conversations++
-		r.file.Opaque += len(c.Unread)
-		c.Idless, c.Doubled = idless(c), r.keys.sorted()
-		r.inText.add(r.src, c)
-		if !yield(c, nil) {
+		more := yield(c, err)
+		if !more || err != nil && !errors.As(err, new(*RecordError)) {
 			return
 		}
 	}
 	if err := r.finish(); err != nil {
 		yield(nil, err)
 	}
+}
+
+// complete sets what is known about a conversation once it has been read.
+func (r *reading) complete(c *transcript.Conversation) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			r.forget()
+			err = &RecordError{contain.Of(value)}
+		}
+	}()
+	c.Index = r.file.Conversations
+	r.file.Conversations++
+	r.file.Opaque += len(c.Unread)
+	c.Idless, c.Doubled = idless(c), r.keys.sorted()
+	r.inText.add(r.src, c)
+	return nil
+}
+
+// forget forgets what was learnt from earlier records for the next ones.
+func (r *reading) forget() {
+	r.opts.Dialects = r.fresh.Remembering()
+	r.shared, r.text = transcript.Shared{}, nil
 }
 
 // kept returns the conversations as the file stores them.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/source"
@@ -22,22 +23,57 @@ type documents struct {
 	// the first one.
 	seq *sequence
 	at  detect.Place
+	// inside is set while a record is read, and not while a conversation of it is used.
+	inside bool
 }
 
 func (d *documents) conversations(yield func(*transcript.Conversation, error) bool) {
+	give := func(c *transcript.Conversation, err error) bool {
+		d.inside = false
+		more := yield(c, err)
+		d.inside = true
+		return more
+	}
 	for e, err := range d.from.elements {
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		if !d.in(e, yield) {
+		more, caught := d.in(e, give)
+		if caught != nil {
+			d.renew()
+			more = yield(nil, &RecordError{caught})
+		}
+		if !more {
 			return
 		}
 	}
 }
 
-// in yields the conversations of a record and reports whether to continue.
-func (d *documents) in(e element, yield func(*transcript.Conversation, error) bool) bool {
+// renew forgets what was learnt from earlier records, because a panic may have left it half
+// written.
+func (d *documents) renew() {
+	d.rows, d.last, d.seq = detect.NewRows(d.opts.Dialects), nil, nil
+	d.root = transcript.Builder{OnKeyFault: d.onKey}
+	d.forget()
+}
+
+// in yields the conversations of a record and reports whether to continue. It catches a panic,
+// unless it is one of yield.
+func (d *documents) in(e element, yield func(*transcript.Conversation, error) bool) (more bool, caught *contain.Error) {
+	d.inside = true
+	defer func() {
+		if d.inside {
+			if value := recover(); value != nil {
+				caught = contain.Of(value)
+			}
+		}
+	}()
+	return d.each(e, yield), nil
+}
+
+// each yields the conversations of a record and reports whether to continue.
+func (d *documents) each(e element, yield func(*transcript.Conversation, error) bool) bool {
 	d.root.Record = e.record
 	d.root.Fields(e.val, nil, nil)
 	found := d.shape.Places

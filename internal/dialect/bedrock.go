@@ -16,7 +16,12 @@ var Bedrock = &Dialect{
 {"role":"user","content":[{"toolResult":{"toolUseId":"tooluse_1","content":[{"text":"a.txt"}],"status":"success"}}]}`,
 	Provider: "bedrock",
 	Body:     &Body{Lists: []string{"messages"}, Instead: []string{"promptVariables"}},
-	Window:   transcript.WindowUser,
+	// Text blocks alone look like those of other APIs, except that they have no type.
+	Request: [][]evidence.Cond{
+		evidence.All("toolConfig.tools.0.toolSpec"),
+		evidence.All("modelId|inferenceConfig", "messages.0.content:array", "!messages.0.content.0.type"),
+	},
+	Window: transcript.WindowUser,
 	Evidence: evidence.NewTable(
 		"none if !role:string",
 		// No other dialect writes reasoning this way.

@@ -40,7 +40,8 @@ var Haystack = &Dialect{
 			{Is: PartText, Key: "text", With: []Cond{{At: "type", Not: true}}, Text: "text"},
 			{
 				Is: PartCall, Key: "tool_call", ID: "tool_call.id", Name: "tool_call.tool_name", Args: "tool_call.arguments",
-				Answer: `{"tool_call_result":{"result":"$text","origin":{"tool_name":"$name","arguments":"$args","id":"$id"},"error":true}}`,
+				// Haystack reads no origin without arguments. Those of the call are not repeated.
+				Answer: `{"tool_call_result":{"result":"$text","origin":{"tool_name":"$name","arguments":{},"id":"$id"},"error":true}}`,
 			},
 			{
 				Is: PartResult, Key: "tool_call_result", ID: "tool_call_result.origin.id", Name: "tool_call_result.origin.tool_name",

@@ -23,7 +23,6 @@ type mark struct {
 	text    string
 	speaker string
 	ofCall  bool   // in a call or a result
-	args    bool   // in the arguments of a call
 	key     string // of the value that contains it
 	thing   *tree  // the message, call or result that contains it
 	element *tree  // the line, or the element of the outermost list
@@ -97,7 +96,6 @@ func marksIn(records []*tree, read *things) (out []mark) {
 				note(t.keys[i], m)
 				key = plainKey(t.keys[i])
 				in.ofCall = in.ofCall || ofTool(key)
-				in.args = in.args || m.ofCall && (key == "arguments" || key == "args" || key == "input")
 			} else if k.kind == '{' {
 				if in.element == nil {
 					in.element = k
@@ -258,8 +256,8 @@ func answerTo(way []*tree, t *tree) (id string, ok bool) {
 type misdeed struct{ kind, what string }
 
 // added returns the marks of a result, without those that a repair may repeat: the time that
-// a placeholder's record copies from the record of its call, the arguments if a result
-// repeats its call, and a message that is written again to replace an earlier one.
+// a placeholder's record copies from the record of its call, and a message that is written again
+// to replace an earlier one.
 func added(marks []mark, folding bool) (out []mark) {
 	last := map[string]*tree{}
 	for _, m := range marks {
@@ -273,7 +271,7 @@ func added(marks []mark, folding bool) (out []mark) {
 			continue
 		}
 		timed := (m.key == "timestamp" || m.key == "created") && m.element.get(m.key) != nil
-		if (timed || m.args) && strings.Contains(oneLine.text(m.element), "[toolguard] No result") {
+		if timed && strings.Contains(oneLine.text(m.element), "[toolguard] No result") {
 			continue
 		}
 		if l := last[m.element.str("id")]; folding && l != nil && l != m.element {

@@ -71,10 +71,9 @@ func keepingSets() []markedSet {
 		{"default", FixOptions{}},
 		{"safe only", FixOptions{SafeOnly: true}},
 		{"send", FixOptions{Options: Options{Send: true}}},
-		{"consecutive-roles by name", FixOptions{Explicit: map[string]bool{"consecutive-roles": true}}},
+		{"consecutive-roles by name", FixOptions{Options: Options{Explicit: map[string]bool{"consecutive-roles": true}}}},
 		{"consecutive-roles alone", FixOptions{
-			Options:  Options{Rules: []*rules.Rule{rules.ByName("consecutive-roles")}},
-			Explicit: map[string]bool{"consecutive-roles": true},
+			Options: Options{Rules: []*rules.Rule{rules.ByName("consecutive-roles")}, Explicit: map[string]bool{"consecutive-roles": true}},
 		}},
 	}
 	for _, name := range []string{"vllm", "bedrock", "anthropic", "gemini"} {

@@ -1,6 +1,9 @@
 package engine
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestDoubledKeys: nothing is repaired in a message with a duplicate key, because programs
 // disagree about which value counts.
@@ -47,6 +50,26 @@ func TestDoubledLinks(t *testing.T) {
 		out, f, err := repaired([]byte(text), FixOptions{Unsafe: true})
 		if relinked := string(out) != text; err != nil || relinked != c.relinked {
 			t.Errorf("%s: %v, %+v\n%s", c.name, err, f.Repairs, out)
+		}
+	}
+}
+
+// doubledBefore is a log in which a key occurs twice and the last call has no result.
+const doubledBefore = `{"type":"user","uuid":"a","parentUuid":null,"sessionId":"s","cwd":"/x","message":{"role":"user","content":"q","content":"r"}}
+{"type":"assistant","uuid":"b","parentUuid":"a","sessionId":"s","cwd":"/x","message":{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"f","input":{}}]}}
+`
+
+// TestPlaceholderBehindDoubled: a placeholder goes behind the last record of a log in which a key
+// occurs twice.
+func TestPlaceholderBehindDoubled(t *testing.T) {
+	for _, text := range []string{doubledBefore, strings.TrimSuffix(doubledBefore, "\n"), doubledBefore + "\n"} {
+		out, f, err := repaired([]byte(text), FixOptions{Options: Options{Send: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const placeholder = `"tool_use_id":"t1","content":"[toolguard]`
+		if len(f.Repairs) != 1 || !strings.HasPrefix(string(out), strings.TrimRight(text, "\n")+"\n") || strings.Count(string(out), placeholder) != 1 {
+			t.Errorf("%d repairs\n%s", len(f.Repairs), out)
 		}
 	}
 }

@@ -72,10 +72,16 @@ type Options struct {
 	// Shown reports whether findings of a rule and severity are kept, because they will be
 	// shown; nil keeps all. The others are only counted.
 	Shown func(*rules.Rule, rules.Severity) bool
-	// explicit are the rules selected by name; their infos are repaired too.
-	explicit map[string]bool
+	// Explicit are the rules selected by name; their infos are repaired too.
+	Explicit map[string]bool
 	// Ignore reports whether a finding is neither reported nor repaired; nil ignores none.
 	Ignore func(*rules.Finding) bool
+}
+
+// asked reports whether a finding is repaired if its repair is allowed. An info is repaired only
+// if its rule is selected by name or a strategy is chosen for it.
+func (o *Options) asked(f *rules.Finding) bool {
+	return f.Severity >= rules.Warning || o.Explicit[f.Rule.Name] || o.Strategy[f.Rule.Name] != ""
 }
 
 // A Finding is a rule's finding together with its resolved position.
@@ -174,7 +180,7 @@ func (c *checker) counted(f *rules.Finding) bool {
 	}
 	k := findingKind{rule: f.Rule, severity: f.Severity}
 	if f.Fix != nil && !c.unrepaired {
-		k.repairs, k.class, k.byStrategy = true, f.Fix.Class, f.Fix.ByStrategy
+		k.repairs, k.class, k.byStrategy = true, f.Fix.Class, f.Fix.ByStrategy || !c.opts.asked(f)
 	}
 	if c.kinds == nil {
 		c.kinds = map[findingKind]kindCount{}
@@ -276,6 +282,17 @@ func newChecker(src *source.Source, opts Options) *checker {
 	return c
 }
 
+// renew throws away what the checker keeps between rows, because a panic may have left it half
+// written.
+func (c *checker) renew() {
+	was := *c
+	*c = *newChecker(was.src, was.opts)
+	c.report, c.ctx, c.left, c.err, c.units = was.report, was.ctx, was.left, was.err, was.units
+	c.report.Findings, c.report.Rest = Findings{}, nil
+	c.firstDial, c.dials = c.report.File.Conversations, nil
+	c.same, c.placeholder = c.sameCall, c.now.placeholder
+}
+
 // lookEvery is the number of bytes after which a check looks at its context. A finding and a
 // value count as some bytes more, because each takes time.
 const (
@@ -316,10 +333,17 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 			c.report.Skipped, c.report.SkippedDiscreet = not.Reason, not.Discreet
 			return c.report, nil
 		}
-		if err != nil {
+		var lost *container.RecordError
+		switch {
+		case c.units != nil && c.units.started && errors.As(err, &lost):
+			c.units.lose(c, lost)
+		case err != nil:
 			return nil, err
+		case c.units != nil:
+			c.units.check(c, conv)
+		default:
+			c.conversation(conv)
 		}
-		c.conversation(conv)
 		if err := cmp.Or(ctx.Err(), c.err); err != nil {
 			return nil, err
 		}
@@ -417,7 +441,7 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	rc, plan := &now.context, &now.plan
 	*rc = rules.Context{
 		Looker: now, Conversation: conv, Profile: prof, Native: native, Named: named, NumericIDs: d.NumericIDs && c.opts.Target == nil,
-		Options: rules.Options{Send: c.opts.Send, Over: c.opts.Over, Target: c.opts.Target != nil, Strategy: c.opts.Strategy, Explicit: c.opts.explicit},
+		Options: rules.Options{Send: c.opts.Send, Over: c.opts.Over, Target: c.opts.Target != nil, Strategy: c.opts.Strategy, Explicit: c.opts.Explicit},
 	}
 	rc.Pairing = pairing.Pair(conv, c.same)
 	*plan = repair.Plan{

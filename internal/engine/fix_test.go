@@ -339,6 +339,9 @@ func notSettled(name string, out []byte, opts FixOptions) string {
 	if f.Changed() || !bytes.Equal(again, out) {
 		return fmt.Sprintf("changed again: %+v\n%s", f.Repairs, again)
 	}
+	if s := undone(f, opts); s != "" {
+		return "the second time, " + s
+	}
 	return ""
 }
 
@@ -803,10 +806,11 @@ func faultyLinks(text, out []byte, f *Fixed) string {
 	return ""
 }
 
-// undone returns a remaining finding whose repair was allowed.
+// undone returns a remaining finding whose repair was allowed, or that says so although the next
+// run will not make it.
 func undone(f *Fixed, opts FixOptions) string {
 	for fd := range f.After.Findings.All() {
-		if opts.allows(&fd.Finding) {
+		if fd.Fix != nil && !fd.Fix.ByStrategy && opts.covers(fd.Rule, fd.Fix.Class) {
 			return fmt.Sprintf("%s was not done: to %s", fd.Rule.Name, fd.Fix.Title)
 		}
 	}

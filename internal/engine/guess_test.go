@@ -310,8 +310,8 @@ func TestFixMerges(t *testing.T) {
 	tool := `{"role":"tool","tool_call_id":"c1","content":"1"}`
 	made := `{"role":"tool","tool_call_id":"c1","content":"` + stand + `"}`
 	merged := strings.Replace(call, "null", `"wait"`, 1)
-	named := FixOptions{Explicit: map[string]bool{"consecutive-roles": true}}
-	unsafe := FixOptions{Explicit: named.Explicit, Unsafe: true}
+	named := FixOptions{Options: Options{Explicit: map[string]bool{"consecutive-roles": true}}}
+	unsafe := FixOptions{Options: named.Options, Unsafe: true}
 	for _, c := range []fixing{
 		{"the second says more", listed(says(`"a"`), says(`"b","y":"KEEP"`), call, tool), named, listed(says(`"a\n\nb","y":"KEEP"`), call, tool), ""},
 		{"the first says more", listed(says(`"a","x":"KEEP"`), says(`"b"`), call, tool), named, listed(says(`"a\n\nb","x":"KEEP"`), call, tool), ""},

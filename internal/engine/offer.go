@@ -182,7 +182,8 @@ func (p *placer) repair(f *Finding) {
 		r := packer{in: p.details.from(o.details)}
 		var d details
 		r.details(&d)
-		op := &operation.Operation{Class: o.class, Title: d.title, ByStrategy: o.byStrategy}
+		byStrategy := o.byStrategy || !p.opts.asked(&f.Finding)
+		op := &operation.Operation{Class: o.class, Title: d.title, ByStrategy: byStrategy}
 		switch {
 		case o.state == offerWithheld, o.state == offerMade && p.report.File.CheckOnly != "":
 			f.withheld = op

@@ -27,8 +27,6 @@ type FixOptions struct {
 	Options
 	SafeOnly bool
 	Unsafe   bool
-	// Explicit are the rules selected by name; their infos are repaired too.
-	Explicit map[string]bool
 	// AnyClass are the rules whose repairs are allowed whatever their class is.
 	AnyClass map[string]bool
 	// Keep excepts from AnyClass the repairs that remove recorded content.
@@ -43,7 +41,7 @@ func (o *FixOptions) allows(f *rules.Finding) bool {
 	if f.Fix == nil || f.Fix.ByStrategy {
 		return false
 	}
-	return (f.Severity >= rules.Warning || o.Explicit[f.Rule.Name] || o.Strategy[f.Rule.Name] != "") && o.covers(f.Rule, f.Fix.Class)
+	return o.asked(f) && o.covers(f.Rule, f.Fix.Class)
 }
 
 // covers reports whether repairs of a rule and a class are allowed.
@@ -147,7 +145,6 @@ func (e *CheckOnlyError) Error() string { return "is only checked: " + e.Reason 
 // withholds the repairs that break it. Settle does not write. With a ProofError or a
 // CheckOnlyError it returns the file as it is, unrepaired.
 func Settle(ctx context.Context, src *source.Source, opts FixOptions) (*Fixed, error) {
-	opts.explicit = opts.Explicit
 	return settle(ctx, src, opts, maxRounds)
 }
 

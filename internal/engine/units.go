@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/container"
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/source"
@@ -40,6 +41,9 @@ type Unit struct {
 	Dialect string
 	// Unreadable is set if the record is not valid JSON.
 	Unreadable bool
+	// Caught is the panic that ended the check of a row; nil if there was none. Then there are
+	// no findings. In other units, a panic ends the check of the source.
+	Caught *contain.Error
 	// Findings are valid until the next unit.
 	Findings Findings
 	// File is what is known about the source so far.
@@ -139,29 +143,60 @@ func (u *units) conversation(conv *transcript.Conversation) {
 	}
 }
 
+// check checks a conversation. A panic in a row is one of that row.
+func (u *units) check(c *checker, conv *transcript.Conversation) {
+	if !u.started {
+		c.conversation(conv)
+		return
+	}
+	var err error
+	if func() { defer contain.Catch(&err); c.conversation(conv) }(); err != nil {
+		u.lose(c, err)
+	}
+}
+
+// lose notes that the current row cannot be checked.
+func (u *units) lose(c *checker, err error) {
+	u.row.Caught = cmp.Or(u.row.Caught, contain.From(err))
+	c.renew()
+}
+
 // endRow passes the current row on and forgets what was found in it.
 func (u *units) endRow(c *checker) error {
-	file, row := c.report.File, &u.row
+	row := &u.row
 	if !u.started || c.err != nil {
 		return c.err
 	}
-	if len(file.Faults)+len(file.Keys)+len(file.Links)+c.found.n > 0 {
-		for _, f := range file.Faults {
-			row.Unreadable = row.Unreadable || f.Unreadable()
-			row.Span.Start, row.Span.End = min(row.Span.Start, f.Span.Start), max(row.Span.End, f.Span.End)
+	for _, f := range c.report.File.Faults {
+		row.Unreadable = row.Unreadable || f.Unreadable()
+		row.Span.Start, row.Span.End = min(row.Span.Start, f.Span.Start), max(row.Span.End, f.Span.End)
+	}
+	if row.Caught == nil {
+		if err := u.judge(c); err != nil {
+			u.lose(c, err)
 		}
-		c.file(file)
-		if c.err == nil {
-			c.err = c.place(false)
-		}
-		if c.err != nil {
-			return c.err
-		}
-		row.Findings = c.report.Findings
+	}
+	if c.err != nil {
+		return c.err
 	}
 	err := u.take(row)
 	c.forget()
 	return err
+}
+
+// judge finishes the check of the current row. It returns a panic; other errors are those of c.
+func (u *units) judge(c *checker) (caught error) {
+	defer contain.Catch(&caught)
+	file := c.report.File
+	if len(file.Faults)+len(file.Keys)+len(file.Links)+c.found.n == 0 {
+		return nil
+	}
+	c.file(file)
+	if c.err == nil {
+		c.err = c.place(false)
+	}
+	u.row.Findings = c.report.Findings
+	return nil
 }
 
 // forget forgets what is known about the current row.

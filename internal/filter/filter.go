@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
@@ -42,6 +43,8 @@ type Reason struct {
 	// Span is what was rejected: a row with its line end, or an element, or the file.
 	Span   source.Span
 	SHA256 [32]byte // of those bytes
+	// Internal says that the check or the repair panicked. Then there are no findings.
+	Internal bool
 	// Findings are the findings at or above the limit, with places in the source.
 	Findings engine.Findings
 }
@@ -84,7 +87,12 @@ type Result struct {
 	// Report says what the source is. Nothing was written if it is not a transcript, or not
 	// certainly one.
 	Report *engine.Report
+	// Caught is the first panic for which a row was rejected, nil if there was none.
+	Caught *contain.Error
 }
+
+// InternalError counts, among the rules, the rows whose check or repair panicked.
+const InternalError = "internal-error"
 
 // errUnsure ends the run for a source that is not certainly a transcript.
 var errUnsure = errors.New("not certainly a transcript")

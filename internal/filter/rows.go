@@ -1,8 +1,10 @@
 package filter
 
 import (
+	"cmp"
 	"slices"
 
+	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/source"
 )
@@ -31,6 +33,9 @@ func (w *rows) row(r *run, u *engine.Unit) error {
 	}
 	before := w.valueEnd
 	w.valueEnd = u.Span.End
+	if u.Caught != nil {
+		return w.lose(r, u, before, u.Caught)
+	}
 	names := r.failing(&u.Findings)
 	repairs := !u.Unreadable && r.repairable(&u.Findings)
 	if !u.Unreadable && len(names) == 0 && (u.Conversations == 0 || !repairs) {
@@ -43,7 +48,10 @@ func (w *rows) row(r *run, u *engine.Unit) error {
 	}
 	if repairs {
 		text, left, after, err := w.repair(r, u, at)
-		if err != nil {
+		switch caught := contain.From(err); {
+		case caught != nil && r.src.Err() == nil:
+			return w.lose(r, u, before, caught)
+		case err != nil:
 			return err
 		}
 		if names = left; text != nil && len(names) == 0 {
@@ -63,11 +71,27 @@ func (w *rows) row(r *run, u *engine.Unit) error {
 	if u.Unreadable && len(names) == 0 {
 		names = []string{unreadable}
 	}
-	if err := r.copy(source.Span{Start: w.written, End: at.Start}, r.out); err != nil {
+	return w.rejected(r, names, Reason{Record: u.Record, Span: at}, &u.Findings)
+}
+
+// rejected leaves a row out of what passes.
+func (w *rows) rejected(r *run, names []string, reason Reason, found *engine.Findings) error {
+	if err := r.copy(source.Span{Start: w.written, End: reason.Span.Start}, r.out); err != nil {
 		return err
 	}
-	w.written = at.End
-	return r.reject(names, Reason{Record: u.Record, Span: at}, &u.Findings)
+	w.written = reason.Span.End
+	return r.reject(names, reason, found)
+}
+
+// lose rejects a row whose check or repair panicked. before is the end of the value of the
+// previous row.
+func (w *rows) lose(r *run, u *engine.Unit, before int64, caught *contain.Error) error {
+	r.result.Caught = cmp.Or(r.result.Caught, caught)
+	at, err := w.bounds(r, u.Span, before)
+	if err != nil {
+		return err
+	}
+	return w.rejected(r, []string{InternalError}, Reason{Record: u.Record, Span: at, Internal: true}, nil)
 }
 
 // passes counts a row that passes, with the findings that are left. One without a conversation
@@ -131,8 +155,9 @@ func (r *run) inLine(at int64) (bool, error) {
 }
 
 // repair repairs a row. It returns nil if the row stays as it is, the rules that reject it
-// afterwards, and what is found in the repaired text.
+// afterwards, and what is found in the repaired text. A panic is its error.
 func (w *rows) repair(r *run, u *engine.Unit, at source.Span) (text []byte, left []string, after *engine.Findings, err error) {
+	defer contain.Catch(&err)
 	if w.text, err = r.src.Into(w.text, at); err != nil {
 		return nil, nil, nil, err
 	}

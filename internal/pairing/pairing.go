@@ -170,9 +170,10 @@ type pairer struct {
 	// window maps each result to the turn in whose window it is, or none. For turns that
 	// are sent together, it is the turn that represents them.
 	window []int32
-	// rows maps each message to its row, which is a run of messages of the model. It is
-	// nil until it is needed.
-	rows []int32
+	// rows maps each message to its row, which is a run of messages of the model, and runs
+	// maps each block to its run of results, with nothing else of its segment between them.
+	// Both are nil until they are needed.
+	rows, runs []int32
 }
 
 // A part is a turn within one segment.
@@ -609,9 +610,35 @@ func (p *pairer) row(message int32) int32 {
 	return p.rows[message]
 }
 
-// rowInOrder pairs the results after several uses in a row with the calls of all these
-// uses, in order, if there are equally many. The model then used its id again before it
-// saw a result.
+// run returns the run of results that a result is in.
+func (p *pairer) run(result int32) int32 {
+	if p.runs == nil {
+		c := p.conv
+		p.runs = make([]int32, len(c.Blocks))
+		now := map[int32]int32{} // by segment
+		for i := range c.Messages {
+			m := &c.Messages[i]
+			if m.Has(transcript.MessageReplay) {
+				continue
+			}
+			if m.BlockLo == m.BlockHi { // it has only text
+				now[m.Segment]++
+			}
+			for b := m.BlockLo; b < m.BlockHi; b++ {
+				if c.Blocks[b].Kind != transcript.BlockResult {
+					now[m.Segment]++
+				}
+				p.runs[b] = now[m.Segment]
+			}
+		}
+	}
+	return p.runs[p.conv.Results[result].Block]
+}
+
+// rowInOrder pairs the run of results after several uses in a row with the calls of all
+// these uses, in order, if there are equally many. The model then used its id again before
+// it saw a result. If anything is between the results, the first one may belong to the
+// nearest call, and another one may be late.
 func (g *group) rowInOrder(uses []use) bool {
 	if len(uses) < 2 {
 		return false
@@ -632,7 +659,7 @@ func (g *group) rowInOrder(uses []use) bool {
 			}
 		}
 	}
-	if len(results) != len(calls) {
+	if len(results) != len(calls) || g.run(results[0]) != g.run(results[len(results)-1]) {
 		return false
 	}
 	for n, call := range calls {
@@ -749,27 +776,41 @@ func (g *group) backward() {
 
 // forward pairs results that are still left with an open call after them. Such a result
 // must be directly before the call and in no window. All other results are duplicates.
+//
+// Any open call of the id may have been meant, wherever it is, and any call whose late result
+// may belong to another one.
 func (g *group) forward() {
-	g.forwardIn(nil, g.all[:g.uses[0].lo], &g.uses[0])
+	open := int32(0)
+	for _, call := range g.calls {
+		if x := &g.out.Calls[call]; x.State == Missing || x.State == Answered && x.Confidence == Nearest {
+			open++
+		}
+	}
+	g.forwardIn(nil, g.all[:g.uses[0].lo], &g.uses[0], open)
 	for i := range g.uses {
 		u := &g.uses[i]
 		var next *use
 		if i+1 < len(g.uses) {
 			next = &g.uses[i+1]
 		}
-		g.forwardIn(u, g.all[u.lo:u.hi], next)
+		g.forwardIn(u, g.all[u.lo:u.hi], next, open)
 	}
 }
 
-// forwardIn is forward between two uses, one of which may be nil.
-func (g *group) forwardIn(u *use, between []occurrence, next *use) {
+// forwardIn is forward between two uses, one of which may be nil. open is the number of calls
+// that may have been meant.
+func (g *group) forwardIn(u *use, between []occurrence, next *use, open int32) {
 	for n, o := range between {
 		if !o.result || g.out.Results[o.index].Fate != Orphan {
 			continue
 		}
 		if n == len(between)-1 && next != nil && (u == nil || !g.inWindow(u, o.index)) {
 			if call := g.open(next); call != none {
-				g.answer(call, o.index, Before, g.conf, 1)
+				conf := g.conf
+				if open > 1 {
+					conf = Nearest
+				}
+				g.answer(call, o.index, Before, conf, open)
 				continue
 			}
 		}

@@ -287,7 +287,7 @@ func (r *reference) inRows(c Confidence) {
 			}
 		}
 		results = slices.DeleteFunc(results, func(b int) bool { return !r.inWindow(last, b) })
-		if len(results) != len(row) || r.use(first) == last || r.use(first) != first || r.continues(first) {
+		if len(results) != len(row) || !r.unbroken(results) || r.use(first) == last || r.use(first) != first || r.continues(first) {
 			continue
 		}
 		for i, call := range row {
@@ -298,6 +298,20 @@ func (r *reference) inRows(c Confidence) {
 			r.answer(call, results[i], place, c, 1)
 		}
 	}
+}
+
+// unbroken reports whether only results are between results.
+func (r *reference) unbroken(results []int) bool {
+	first, last := results[0], results[len(results)-1]
+	for b := first; b < last; b++ {
+		if r.here(b) && !r.isResult(b) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(r.msgs, func(m int32) bool {
+		msg := &r.c.Messages[m]
+		return m > r.c.Blocks[first].Message && m < r.c.Blocks[last].Message && msg.BlockLo == msg.BlockHi
+	})
 }
 
 // alone reports whether only the model speaks between two blocks.
@@ -394,13 +408,26 @@ func (r *reference) leftovers(c Confidence) {
 		}
 		r.answer(call, res, place, conf, candidates)
 	}
+	candidates := map[string]int32{}
+	for b := range r.c.Blocks {
+		if !r.isCall(b) || r.keys[b] == "" {
+			continue
+		}
+		if x := r.out.Calls[r.ref(b)]; r.open[b] || x.State == Answered && x.Place == Later && x.Candidates > 1 {
+			candidates[r.keys[b]]++
+		}
+	}
 	for res := range r.c.Blocks {
 		if !r.isResult(res) || !r.open[res] || r.keys[res] == "" || len(r.calls(r.keys[res])) == 0 {
 			continue
 		}
 		use := r.useBefore(res)
 		if next := r.useNext(res); next != noBlock && !r.inWindow(use, res) && r.firstOpen(next) != noBlock {
-			r.answer(r.firstOpen(next), res, Before, c, 1)
+			conf := c
+			if candidates[r.keys[res]] > 1 {
+				conf = Nearest
+			}
+			r.answer(r.firstOpen(next), res, Before, conf, candidates[r.keys[res]])
 			continue
 		}
 		fate := Duplicate

@@ -20,6 +20,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
@@ -134,12 +135,15 @@ func (r *redactor) copy(ctx context.Context, src *source.Source) (*source.Source
 	}
 	from, to := io.Pipe()
 	wrote := make(chan error, 1)
-	go func() {
+	contain.Go(func() {
 		w := bufio.NewWriterSize(to, 64<<10)
 		err := r.write(ctx, w, src)
 		wrote <- err
 		to.CloseWithError(cmp.Or(err, w.Flush()))
-	}()
+	}, func(caught *contain.Error) {
+		to.CloseWithError(caught)
+		wrote <- caught
+	})
 	out, err := source.Spool(ctx, src.Name(), from, 0)
 	from.CloseWithError(context.Canceled)
 	if failed := <-wrote; err != nil && failed != nil {

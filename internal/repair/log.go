@@ -285,24 +285,41 @@ func (l *Log) preserved(v source.Value) {
 	}
 }
 
-// at returns the node that contains an offset.
+// at returns the node that contains an offset, or the first one behind it.
 func (l *Log) at(off int64) int32 {
 	return int32(sort.Search(len(l.nodes), func(i int) bool { return l.nodes[i].span().End > off }))
 }
 
-// recordAt returns the record that contains an offset. It needs no index.
+// recordAt returns the record that contains an offset, an empty span if none does: the offset
+// may be in the white space between two records, or behind the last one. It needs no index.
 func (l *Log) recordAt(off int64) source.Span {
-	if l.indexed {
-		return l.nodes[l.at(off)].span()
-	}
-	if !l.Array.IsZero() {
+	at := source.Span{}
+	switch {
+	case l.indexed:
+		if i := l.at(off); int(i) < len(l.nodes) {
+			at = l.nodes[i].span()
+		}
+	case !l.Array.IsZero():
 		for rec, err := range l.records() {
 			if err == nil && rec.Span.End > off {
-				return rec.Span
+				at = rec.Span
+				break
 			}
 		}
+	default:
+		return l.inLine(off)
+	}
+	if !holds(at, off) {
 		return source.Span{}
 	}
+	return at
+}
+
+// holds reports whether a span contains the byte at an offset.
+func holds(s source.Span, off int64) bool { return s.Start <= off && off < s.End }
+
+// inLine returns the record that contains an offset. It reads only the line with the offset.
+func (l *Log) inLine(off int64) source.Span {
 	w := &window{src: l.Source}
 	from, to := off, off
 	for from > 0 && w.err == nil && w.at(from-1) != '\n' {
@@ -311,7 +328,14 @@ func (l *Log) recordAt(off int64) source.Span {
 	for to < w.size() && w.err == nil && w.at(to) != '\n' {
 		to++
 	}
-	return source.Span{Start: w.skip(from), End: w.back(to)}
+	line := source.FromBytes(l.Source.Name(), w.bytes(from, to))
+	line.AsLines()
+	for rec, err := range source.Records(line) {
+		if at := (source.Span{Start: from + rec.Span.Start, End: from + rec.Span.End}); err == nil && holds(at, off) {
+			return at
+		}
+	}
+	return source.Span{}
 }
 
 // hanging yields the children of an id, in order.

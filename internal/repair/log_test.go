@@ -77,3 +77,54 @@ func TestLogWithoutIDs(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestRecordAt looks up every offset of logs, also behind their end: with an index, without
+// one, and in the records as they are read.
+func TestRecordAt(t *testing.T) {
+	const one, two = `{"uuid":"a","parentUuid":null,"a":{"b":1,"b":2}}`, `{"uuid":"b","parentUuid":"a"}`
+	for name, text := range map[string]string{
+		"no line end":      one + "\n" + two,
+		"a line end":       one + "\n" + two + "\n",
+		"CR LF":            one + "\r\n" + two + "\r\n",
+		"blank lines":      "\n" + one + "\n\n \t\n  " + two + "  \n\n\n",
+		"byte order mark":  "\ufeff" + one + "\n" + two + "\n",
+		"on one line":      one + two + "\n" + one + " " + two,
+		"torn":             one + "\n" + two[:12] + "\n" + one + "\n",
+		"torn at the end":  one + "\n" + two[:12],
+		"one record":       one,
+		"nothing":          "",
+		"only white space": " \n\n",
+		"an array":         "[\n " + one + " ,\n" + two + "\n ]\n",
+	} {
+		src := source.FromBytes("log", []byte(text))
+		array := source.Span{}
+		if name == "an array" {
+			array = source.Span{End: int64(strings.LastIndex(text, "]")) + 1}
+		}
+		plain, indexed := NewLog(src, dialect.ClaudeCode.Log, array), NewLog(src, dialect.ClaudeCode.Log, array)
+		var records []source.Span
+		for rec, err := range plain.records() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			records = append(records, rec.Span)
+		}
+		if err := indexed.index(); err != nil {
+			t.Fatal(err)
+		}
+		for off := int64(0); off < int64(len(text))+3; off++ {
+			want := source.Span{}
+			for _, r := range records {
+				if r.Start <= off && off < r.End {
+					want = r
+				}
+			}
+			if got := plain.recordAt(off); got != want {
+				t.Errorf("%s, offset %d: %v without an index, want %v", name, off, got, want)
+			}
+			if got := indexed.recordAt(off); got != want {
+				t.Errorf("%s, offset %d: %v with an index, want %v", name, off, got, want)
+			}
+		}
+	}
+}

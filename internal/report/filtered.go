@@ -37,6 +37,7 @@ type (
 		Start    int64         `json:"start"`
 		End      int64         `json:"end"`
 		SHA256   string        `json:"sha256"`
+		Reason   string        `json:"reason,omitempty"`
 		Findings []jsonFinding `json:"findings"`
 	}
 )
@@ -47,6 +48,9 @@ func Reason(w io.Writer, r *filter.Reason, noExcerpt bool) error {
 	out := jsonReason{
 		Path: r.Path, Record: r.Record, Line: r.Line, Start: r.Span.Start, End: r.Span.End,
 		SHA256: hex.EncodeToString(r.SHA256[:]), Findings: []jsonFinding{},
+	}
+	if r.Internal {
+		out.Reason = filter.InternalError
 	}
 	for f := range r.Findings.All() {
 		if noExcerpt {

@@ -16,7 +16,7 @@ var argumentsNotString = &Rule{
 	What:     `Checks for arguments that are not a string of JSON.`,
 	Why: `OpenAI's APIs expect the arguments of a call as a string that contains JSON. Datasets and Ollama
 write an object on purpose, so this matters only for a history that is sent to such an API.`,
-	Repair: `toolguard encodes the arguments as a string (safe).`,
+	Repair: `toolguard encodes the arguments as a string (safe). Null becomes ` + "`{}`" + `.`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":{"a":1}}}]},
  {"role":"tool","tool_call_id":"c1","content":"ok"}]`,
 	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},
@@ -45,8 +45,11 @@ write an object on purpose, so this matters only for a history that is sent to s
 			if c.signed(turn) {
 				class = operation.Unsafe
 			}
-			op := c.op(turn, class, "encode the arguments as a string",
-				&operation.SetValue{At: call.Args, Text: source.Quote(c.Text(call.Args)), Call: -1})
+			title, text := "encode the arguments as a string", c.Text(call.Args)
+			if call.Form == transcript.ArgsNull {
+				title, text = `set arguments to "{}"`, "{}"
+			}
+			op := c.op(turn, class, title, &operation.SetValue{At: call.Args, Text: source.Quote(text), Call: -1})
 			c.aboutCall(i, Finding{
 				Severity: severity, Span: call.Args, Refusal: cell.Text, Fix: op,
 				Message: "the arguments of " + callName(call) + " are not a string",

@@ -98,7 +98,10 @@ If two real results differ, the strategy decides. The report says which result i
 				class, title = operation.Unsafe, "keep the first result and drop this one"
 			}
 			before[l.Call] = int32(i)
-			if title != "" {
+			if m := &c.Messages[c.Results[drop].Message]; title != "" && m.BlockHi-m.BlockLo == 1 {
+				f.Unfixed = c.mustStay(c.Results[drop].Message, false)
+			}
+			if title != "" && f.Unfixed == "" {
 				f.Fix = c.op(turn, class, title, &operation.DropResults{Results: []int32{drop}, CopyOf: copyOf})
 			}
 			c.aboutResult(i, f)
@@ -193,21 +196,7 @@ func IsPlaceholder(payload source.Span, window transcript.Window, own string, re
 	}
 	text := read(payload)
 	if bytes.HasPrefix(text, []byte("[")) || bytes.HasPrefix(text, []byte("{")) {
-		// A list of one text block means the same as the text. With any other field it means
-		// more.
-		v := source.NewValue(text, 0)
-		for i, e := range v.Elements() {
-			if i > 0 {
-				return false
-			}
-			v = e
-		}
-		for k := range v.Members() {
-			if !k.Is("type") && !k.Is("text") {
-				return false
-			}
-		}
-		text = v.Get("text").Raw()
+		text = onlyText(source.NewValue(text, 0))
 	}
 	text = bytes.TrimSuffix(bytes.TrimPrefix(text, []byte(`"`)), []byte(`"`))
 	for _, known := range placeholders {
@@ -216,6 +205,39 @@ func IsPlaceholder(payload source.Span, window transcript.Window, own string, re
 		}
 	}
 	return own != "" && string(text) == own || string(text) == "aborted" && window == transcript.WindowNext
+}
+
+// onlyText returns the text, as JSON, that is all that a value says, nil if it says more or less. A
+// list of one text block means the same as the text, and so does an object in which only one field
+// says more than what kind of value it is.
+func onlyText(v source.Value) []byte {
+	for {
+		var one source.Value
+		switch v.Kind() {
+		case source.String:
+			return v.Raw()
+		case source.Array:
+			for i, e := range v.Elements() {
+				if i > 0 {
+					return nil
+				}
+				one = e
+			}
+		case source.Object:
+			for k, val := range v.Members() {
+				switch {
+				case k.Is("type") && val.Kind() == source.String, (k.Is("isError") || k.Is("is_error")) && val.Kind() == source.Bool:
+				case one.Exists():
+					return nil
+				default:
+					one = val
+				}
+			}
+		}
+		if v = one; !v.Exists() {
+			return nil
+		}
+	}
 }
 
 // Placeholders returns the texts, as JSON, that IsPlaceholder knows. After a text that ends in

@@ -15,7 +15,9 @@ var emptyMessage = &Rule{
 content except in a last assistant message, and rejects null there too. OpenAI rejects null as
 content if there are no calls.`,
 	Repair: `toolguard drops the message (safe, because it says nothing; unsafe if it has reasoning). Then it
-checks the history again. In session logs the message stays, because the agent does not send it.`,
+checks the history again. In session logs the message stays, because the agent does not send it.
+The only message after a call without a result stays until the call has one, which may be put
+into the message.`,
 	Bad:  `[{"role":"user","content":"go"},{"role":"assistant","content":null},{"role":"user","content":"n"}]`,
 	Good: `[{"role":"user","content":"go"},{"role":"assistant","content":"a"},{"role":"user","content":"n"}]`,
 	Check: func(c *Context) {
@@ -48,7 +50,9 @@ checks the history again. In session logs the message stays, because the agent d
 						class = operation.Unsafe
 					}
 				}
-				f.Fix = c.op(m.Turn, class, "drop the message", &operation.DropMessages{Messages: []int32{int32(i)}, CopyOf: -1})
+				if f.Unfixed = c.mustStay(int32(i), false); f.Unfixed == "" {
+					f.Fix = c.op(m.Turn, class, "drop the message", &operation.DropMessages{Messages: []int32{int32(i)}, CopyOf: -1})
+				}
 			} else {
 				f.Severity = min(severity, Info) // its agent does not send it
 			}

@@ -20,7 +20,8 @@ converters leave it out. White space counts, because converters pass it on.`,
 They accept it inside a result. Gemini accepts blank text, but not a part that is completely
 empty. Some serializers write such a part for an empty text.`,
 	Repair: `toolguard drops the block, or the message if it contains nothing else (safe; unsafe if the message
-has signed reasoning). Then it checks the history again.`,
+has signed reasoning). Then it checks the history again. The only message after a call without a
+result stays until the call has one, which may be put into the message.`,
 	Bad:  `[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"text","text":""},{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
 	Good: `[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":""}]}]`,
 	Check: func(c *Context) {
@@ -52,6 +53,10 @@ has signed reasoning). Then it checks the history again.`,
 			class := operation.Safe
 			if c.signed(m.Turn) {
 				class = operation.Unsafe
+			}
+			if f.Unfixed = c.mustStay(b.Message, true); f.Unfixed != "" {
+				c.report(b.Message, f)
+				continue
 			}
 			if m.BlockHi-m.BlockLo > 1 && c.form(b.Span) == profile.FormObject {
 				f.Fix = c.op(m.Turn, class, "drop the block", &operation.DropBlocks{Blocks: []int32{int32(i)}})

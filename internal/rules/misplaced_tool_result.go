@@ -77,25 +77,25 @@ result with a placeholder.`,
 	},
 }
 
-// standIns returns the ids of late results for which a placeholder answers another call with
-// the same id.
+// standIns returns the ids of misplaced results for which a placeholder answers another call
+// with the same id.
 func (c *Context) standIns() map[string]bool {
-	var late map[string]bool
+	var moved map[string]bool
 	for i := range c.Pairing.Calls {
-		if x := &c.Pairing.Calls[i]; x.State == pairing.Answered && x.Place == pairing.Later {
-			if late == nil {
-				late = map[string]bool{}
+		if x := &c.Pairing.Calls[i]; x.State == pairing.Answered && x.Place != pairing.InWindow {
+			if moved == nil {
+				moved = map[string]bool{}
 			}
-			late[pairing.Key(c.Results[x.Result].ID)] = true
+			moved[pairing.Key(c.Results[x.Result].ID)] = true
 		}
 	}
-	if late == nil {
+	if moved == nil {
 		return nil
 	}
 	out := map[string]bool{}
 	for i := range c.Pairing.Calls {
 		x := &c.Pairing.Calls[i]
-		if id := pairing.Key(c.Calls[i].ID); late[id] && x.State == pairing.Answered && x.Place == pairing.InWindow && c.placeholder(x.Result) {
+		if id := pairing.Key(c.Calls[i].ID); moved[id] && x.State == pairing.Answered && x.Place == pairing.InWindow && c.placeholder(x.Result) {
 			out[id] = true
 		}
 	}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/operation"
@@ -32,6 +33,7 @@ result may be in that record. Without ` + "`--strategy`" + `, it inserts none in
 
 - A message or block of an unknown type contains the id of the call.
 - A later result does not say which call it answers.
+- In a session log, the result is in a record that another record with the same id replaces.
 
 | strategy | class | what toolguard does |
 |---|---|---|
@@ -84,6 +86,18 @@ any other change would invalidate the signature.`,
 // wentOn returns where the conversation goes on without the result of call i: the
 // first message after the turn and its results, or else the last of these results.
 func (c *Context) wentOn(i int) []Related {
+	switch o := c.goesOn(i); {
+	case int(o.next) < len(c.Messages):
+		return []Related{{"the conversation goes on here", c.Messages[o.next].RoleSpan()}}
+	case c.turn(o.last) != o.turn:
+		return []Related{{"the last result of the turn is in this message", c.Messages[o.last].RoleSpan()}}
+	}
+	return nil
+}
+
+// goesOn returns the last message of the turn of call i and its results, and the message after
+// it.
+func (c *Context) goesOn(i int) onward {
 	from := c.Calls[i].Message
 	// All calls of a turn have the same answer, and a turn can have very many.
 	if o := &c.onward; o.turn != c.turn(from) || o.next <= from {
@@ -93,13 +107,62 @@ func (c *Context) wentOn(i int) []Related {
 			o.next++
 		}
 	}
-	switch o := c.onward; {
-	case int(o.next) < len(c.Messages):
-		return []Related{{"the conversation goes on here", c.Messages[o.next].RoleSpan()}}
-	case c.turn(o.last) != o.turn:
-		return []Related{{"the last result of the turn is in this message", c.Messages[o.last].RoleSpan()}}
+	return c.onward
+}
+
+// A sign is the only message after the last turn with calls and its results, or the first of
+// several empty ones. It shows that the conversation goes on without the result of a call.
+type sign struct {
+	message int32 // -1 if there is none, or if no result is missing
+	blank   bool
+}
+
+// mustStay says why a message must not be dropped, "" if it may be. Without the only sign that the
+// conversation goes on, a call that lacks its result would only be pending.
+func (c *Context) mustStay(message int32, blank bool) string {
+	if c.sign == nil {
+		c.sign = c.onlySign()
 	}
-	return nil
+	if message != c.sign.message || blank && !c.sign.blank {
+		return ""
+	}
+	return "without the message, the history would end with a call that has no result"
+}
+
+// onlySign returns the sign of the conversation.
+func (c *Context) onlySign() *sign {
+	out := sign{message: -1}
+	for m := int32(len(c.Messages)) - 1; m >= 0; m-- {
+		if c.Messages[m].Has(transcript.MessageReplay) || c.hidden(m) {
+			continue
+		}
+		blank := c.blank(m)
+		if blank || out.message < 0 {
+			out = sign{m, blank}
+		}
+		if !blank {
+			break
+		}
+	}
+	for i, x := range slices.Backward(c.Pairing.Calls) {
+		if c.turn(c.Calls[i].Message) != c.turn(c.Calls[len(c.Calls)-1].Message) {
+			break
+		}
+		if x.State == pairing.Missing && !c.Calls[i].Answer.ByProvider() && c.goesOn(i).next == out.message {
+			return &out
+		}
+	}
+	return &sign{message: -1}
+}
+
+// blank reports whether a message says nothing.
+func (c *Context) blank(message int32) bool {
+	m := &c.Messages[message]
+	blocks := c.Blocks[m.BlockLo:m.BlockHi]
+	if len(blocks) == 0 {
+		return m.Has(transcript.MessageEmpty) || m.Has(transcript.MessageNull)
+	}
+	return !slices.ContainsFunc(blocks, func(b transcript.Block) bool { return b.Kind != transcript.BlockText || !b.Has(transcript.BlockBlank) })
 }
 
 // An onward is the last message of a turn and its results, and the message after it.
@@ -133,7 +196,25 @@ func (c *Context) elsewhere(i int) string {
 	if m, named := c.named(key); named {
 		return "message " + number(m) + ", which toolguard cannot read, contains the id of the call, so the result may be there"
 	}
+	if record, is := c.replaced()[key]; is {
+		return "record " + strconv.Itoa(int(record)) + " contains a result of the call, but another record has the same record id"
+	}
 	return ""
+}
+
+// replaced returns the records with results that nobody reads, because another record has the
+// same record id, by the ids of their calls.
+func (c *Context) replaced() map[string]int32 {
+	if c.lost != nil {
+		return c.lost
+	}
+	c.lost = map[string]int32{}
+	for i := range c.Results {
+		if c.Pairing.Results[i].Fate == pairing.Ignored && !c.placeholder(int32(i)) {
+			c.lost[pairing.Key(c.Results[i].ID)] = c.Messages[c.Results[i].Message].Record
+		}
+	}
+	return c.lost
 }
 
 // named returns a message that cannot be read and contains an id as a text.

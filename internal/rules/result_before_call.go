@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"fmt"
+
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
@@ -18,7 +20,7 @@ that compare ids find nothing wrong, but the API reports an orphan and a missing
 
 | strategy | class | what toolguard does |
 |---|---|---|
-| ` + "`move`" + ` (default) | safe | Move the result after its call. This is unsafe if another call of the turn has the same id. |
+| ` + "`move`" + ` (default) | safe | Move the result after its call. This is unsafe if several open calls have the id, if a placeholder answers another call with the id, or if another call of the turn has the same id. |
 | ` + "`text`" + ` | unsafe | Turn the result into text. The call then gets a placeholder result. |
 | ` + "`drop`" + ` | unsafe | Remove the result. The call then gets a placeholder result. |
 | ` + "`leave`" + ` | none | Report the finding only. |`,
@@ -29,6 +31,7 @@ that compare ids find nothing wrong, but the API reports an orphan and a missing
  {"role":"tool","tool_call_id":"c1","content":"a.txt"},
  {"role":"user","content":"n"}]`,
 	Check: func(c *Context) {
+		guessed := c.standIns()
 		for i := range c.Pairing.Calls {
 			x := &c.Pairing.Calls[i]
 			if x.State != pairing.Answered || x.Place != pairing.Before || c.Results[x.Result].WrongRole {
@@ -40,6 +43,9 @@ that compare ids find nothing wrong, but the API reports an orphan and a missing
 				Refusal: c.cell(profile.Before).Text, Confidence: x.Confidence.String(),
 				Related: []Related{{"the call is here", call.ID.Span}},
 			}
+			if x.Candidates > 1 {
+				f.Message += fmt.Sprintf("; it may answer any of %d open calls with that id", x.Candidates)
+			}
 			switch c.strategyOr("move") {
 			case "text":
 				f.Fix = c.asText(c.turn(c.Results[x.Result].Message), nil, []int32{x.Result})
@@ -50,9 +56,9 @@ that compare ids find nothing wrong, but the API reports an orphan and a missing
 					break // nothing is moved in a log
 				}
 				class := operation.Safe
-				if c.twin(int32(i)) {
-					// After two calls with its id, its place would decide which of them it
-					// answers, and that is not known.
+				if x.Candidates > 1 || guessed[pairing.Key(c.Results[x.Result].ID)] || c.twin(int32(i)) {
+					// Its new place would decide which of several calls with its id it answers,
+					// and that is not known.
 					class = operation.Unsafe
 				}
 				f.Fix = c.op(c.turn(call.Message), class, "move the result after its call", &operation.MoveResults{Results: []int32{x.Result}})

@@ -336,10 +336,12 @@ type Context struct {
 	signedKnown bool
 	twins       []twins           // by call; nil until needed
 	opaque      map[string]int32  // the messages that cannot be read, by the texts in them; nil until needed
+	lost        map[string]int32  // records with results that are not read, by the ids of their calls; nil until needed
 	answers     map[int32][]int32 // results by call; nil until needed
 	strays      map[stray]int32   // the last results that name no call; nil until needed
 	minted      *mintings
 	onward      onward // of the turn that was asked about last
+	sign        *sign  // the result of onlySign; nil until needed
 }
 
 type opKey struct {

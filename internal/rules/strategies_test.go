@@ -89,10 +89,10 @@ func TestSelectedRulesAreRepaired(t *testing.T) {
 		if got := repaired(t, text, engine.FixOptions{}); got != "" {
 			t.Errorf("%s is repaired without being asked for: %s", rule, got)
 		}
-		if got := repaired(t, text, engine.FixOptions{Explicit: selected}); got == "" {
+		if got := repaired(t, text, engine.FixOptions{Options: engine.Options{Explicit: selected}}); got == "" {
 			t.Errorf("%s is not repaired when it is selected", rule)
 		}
-		if got := repaired(t, text, engine.FixOptions{Explicit: selected, Options: engine.Options{Strategy: leave}}); got != "" {
+		if got := repaired(t, text, engine.FixOptions{Options: engine.Options{Explicit: selected, Strategy: leave}}); got != "" {
 			t.Errorf("%s is repaired when it is to be left: %s", rule, got)
 		}
 	}

@@ -159,8 +159,9 @@ func (t *Tools) Violations(tool string, arguments []byte) []rules.Violation {
 	if !kept {
 		v = &validator{scanner: source.NewScanner()}
 	}
-	defer t.validators.Put(v)
-	return v.violations(n, arguments)
+	out := v.violations(n, arguments)
+	t.validators.Put(v) // unless it panicked: then its state is not known
+	return out
 }
 
 // Unchecked implements rules.Tools.

@@ -3,6 +3,8 @@ package source
 import (
 	"errors"
 	"iter"
+
+	"github.com/toolguard/toolguard/internal/contain"
 )
 
 const (
@@ -84,7 +86,7 @@ func readAhead(records func(room) iter.Seq2[Record, error], yield func(Record, e
 	for range batches {
 		r.free <- &batch{ends: make([]ends, 0, batchRecords)} // values point into it
 	}
-	go r.fill(records(r.room))
+	contain.Go(func() { r.fill(records(r.room)) }, r.fail)
 	defer func() {
 		close(r.stop)
 		for range r.filled { // until fill has noticed
@@ -107,10 +109,25 @@ func readAhead(records func(room) iter.Seq2[Record, error], yield func(Record, e
 
 // fill fills batches with records.
 func (r *run) fill(records iter.Seq2[Record, error]) {
-	defer close(r.filled)
-	if !r.next() {
-		return
+	if r.next() {
+		r.all(records)
 	}
+	close(r.filled)
+}
+
+// fail hands over the panic that ended fill. The send does not block: the batch is the one being
+// filled, or no batch has been handed over yet, or nobody reads any more and the rest is dropped.
+func (r *run) fail(caught *contain.Error) {
+	if r.b == nil {
+		r.b = &batch{}
+	}
+	r.b.err = caught
+	r.filled <- r.b
+	close(r.filled)
+}
+
+// all fills batches with records.
+func (r *run) all(records iter.Seq2[Record, error]) {
 	for rec, err := range records {
 		if r.b == nil {
 			return

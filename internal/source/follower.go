@@ -1,5 +1,7 @@
 package source
 
+import "github.com/toolguard/toolguard/internal/contain"
+
 // A follower reads a source in pieces from an offset to the end. If the source may be
 // read ahead, it reads the next piece while the caller handles the current one.
 type follower struct {
@@ -37,7 +39,7 @@ func (f *follower) begin() {
 		f.read <- err
 	}
 	if f.src.ahead {
-		go read()
+		contain.Go(read, func(caught *contain.Error) { f.read <- caught })
 	} else {
 		read()
 	}

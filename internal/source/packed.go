@@ -9,6 +9,8 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/toolguard/toolguard/internal/contain"
 )
 
 // maxWindow limits how many unpacked bytes a zstd decoder keeps.
@@ -96,7 +98,8 @@ func (s *Source) Packed() string { return s.packed }
 
 // unpack returns the unpacked source, or src itself if it is not compressed. It closes
 // src if it returns another source or an error. keep is spool or hold.
-func unpack(src *Source, most int64, keep func(context.Context, string, io.Reader) (*Source, error)) (*Source, error) {
+func unpack(src *Source, most int64, keep func(context.Context, string, io.Reader) (*Source, error)) (out *Source, err error) {
+	defer contain.Catch(&err) // of a decoder
 	var head [4]byte
 	n, err := src.ReadAt(head[:], 0)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -114,7 +117,7 @@ func unpack(src *Source, most int64, keep func(context.Context, string, io.Reade
 		defer r.Close()
 		src.progress.twice()
 		l := limited(r, src.size, most)
-		out, err := keep(src.ctx, src.name, l)
+		out, err = keep(src.ctx, src.name, l)
 		if l.left < 0 {
 			if err == nil {
 				out.Close()

@@ -382,7 +382,13 @@ func (v Value) ahead(yield func(elem Value) bool) {
 			v.each(r, true, func(elem Value) bool { return yield(Record{Value: elem}, nil) })
 		}
 	}
-	readAhead(all, func(rec Record, _ error) bool { return yield(rec.Value) })
+	readAhead(all, func(rec Record, err error) bool {
+		if err != nil { // of another goroutine, such as a panic
+			v.ends.pages.src.fail(err)
+			return false
+		}
+		return yield(rec.Value)
+	})
 }
 
 // Get returns the value of the first field of an object with the given key, or None. The

@@ -5,20 +5,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/toolguard/toolguard/internal/sample"
 )
 
-// The environment tells a child process what to do: to write a file and die at a step
+// The environment tells a child process what to do: to write a file and die or wait at a step
 // (step|how|path|suffix|swap), or to write a file on request (path|suffix).
 const (
 	crashEnv = "TOOLGUARD_TEST_CRASH"
@@ -44,7 +48,7 @@ func fail(err error) {
 }
 
 // crash is the child process of TestCrash: it replaces a file and kills itself before or in
-// the middle of a step.
+// the middle of a step. In TestAliveThenKilled it waits before a step until it is killed.
 func crash(spec string) {
 	part := strings.Split(spec, "|")
 	if len(part) != 5 {
@@ -55,6 +59,10 @@ func crash(spec string) {
 		fail(err)
 	}
 	die := func() {
+		if part[1] == "wait" {
+			fmt.Println("WAITS")
+			select {}
+		}
 		self, err := os.FindProcess(os.Getpid())
 		if err == nil {
 			err = self.Kill()
@@ -65,7 +73,7 @@ func crash(spec string) {
 		fail(fmt.Errorf("not killed: %w", err))
 	}
 	sys := &recorder{swap: swapping(part[4])}
-	if part[1] == "before" {
+	if part[1] != "within" {
 		sys.before = func(n int, _ string) error {
 			if n == step {
 				die()
@@ -103,8 +111,9 @@ func child(tb testing.TB, key, spec string) *exec.Cmd {
 
 // afterKill checks the files after a kill: the original or the repaired file, complete
 // backups, and at most one temporary copy. The next run must work as usual, and leave only
-// files that it names: an original without a backup.
-func afterKill(t *testing.T, label, path, suffix string, text []byte) (replaced bool) {
+// files that it names: an original without a backup. If swept is set, there is a run before it
+// that does not write the file and leaves nothing.
+func afterKill(t *testing.T, label, path, suffix string, text []byte, swept bool) (replaced bool) {
 	t.Helper()
 	dir := filepath.Dir(path)
 	got, err := os.ReadFile(path)
@@ -120,38 +129,44 @@ func afterKill(t *testing.T, label, path, suffix string, text []byte) (replaced 
 	if err != nil {
 		t.Fatal(err)
 	}
-	copies := 0
+	var copies []fs.FileInfo
 	for _, name := range listing(t, dir) {
 		switch name {
 		case "s.jsonl":
 		case "s.jsonl" + suffix:
 			holds(t, filepath.Join(dir, name), text) // never a part of it
-		case ".s.jsonl.toolguard-tmp", ".s.jsonl.toolguard-old":
+		case ".s.jsonl.toolguard-new", ".s.jsonl.toolguard-tmp", ".s.jsonl.toolguard-old":
 			left, err := os.Stat(filepath.Join(dir, name))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !os.SameFile(info, left) {
-				copies++
+			same := func(other fs.FileInfo) bool { return os.SameFile(left, other) }
+			if !same(info) && !slices.ContainsFunc(copies, same) {
+				copies = append(copies, left)
 			}
 		default:
 			t.Fatalf("%s: left behind %s", label, name)
 		}
 	}
-	if copies > 1 {
+	if len(copies) > 1 {
 		t.Errorf("%s: left behind %v", label, listing(t, dir))
 	}
-	note := ""
-	if replaced {
-		// A file that needs no repair is cleaned up.
-		note = Clean(path, Options{Backup: suffix, system: noSync{}})
-	} else {
-		done, err := Replace(t.Context(), opened(t, path), Options{Backup: suffix, system: noSync{}})
-		if err != nil {
-			t.Fatalf("%s: the next run: %v", label, err)
+	if swept && !replaced {
+		known := func(_ string, left io.Reader) bool {
+			got, err := io.ReadAll(left)
+			return err == nil && bytes.Equal(got, repaired(text))
 		}
-		note = done.Note
+		if note := clean(path, Options{Backup: suffix, system: noSync{}, Known: known}); note != "" {
+			t.Errorf("%s: a run that does not write it: %s", label, note)
+		}
+		for _, name := range listing(t, dir) {
+			if strings.Contains(name, "toolguard") {
+				t.Errorf("%s: a run that does not write it left %s", label, name)
+			}
+		}
+		holds(t, path, text)
 	}
+	note := nextRun(t, path, suffix)
 	holds(t, path, repaired(text))
 	for _, name := range listing(t, dir) {
 		if name == "s.jsonl.toolguard-left" && replaced && suffix == "" && strings.HasSuffix(note, name) {
@@ -190,7 +205,7 @@ func TestCrash(t *testing.T) {
 				if err != nil {
 					kills++
 				}
-				if afterKill(t, fmt.Sprintf("%s step %d of %d bytes", how, step, size), path, suffix, text) {
+				if afterKill(t, fmt.Sprintf("%s step %d of %d bytes", how, step, size), path, suffix, text, step%4 < 2) {
 					done++
 				} else {
 					original++
@@ -264,7 +279,7 @@ func TestKilledAtRandom(t *testing.T) {
 		if err := cmd.Wait(); err == nil {
 			span = max(span/2, time.Since(began)) // it was faster than that
 		}
-		if afterKill(t, fmt.Sprintf("kill %d", i), path, suffix, text) {
+		if afterKill(t, fmt.Sprintf("kill %d", i), path, suffix, text, i%4 < 2) {
 			replaced++
 		} else {
 			original++
@@ -273,6 +288,86 @@ func TestKilledAtRandom(t *testing.T) {
 	t.Logf("%d times the original, %d times the repaired file", original, replaced)
 	if original == 0 {
 		t.Error("no kill came before the end")
+	}
+}
+
+// TestAliveThenKilled stops a process at each step of a write. While it lives, another run that
+// does not write its file changes nothing. After SIGKILL such a run removes the temporary files,
+// also if the target does not exist any more, and no file that only looks like one of them.
+func TestAliveThenKilled(t *testing.T) {
+	t.Parallel()
+	if testing.Short() || isWindows {
+		t.Skip("starts many processes; on Windows, open files cannot be removed")
+	}
+	every := sample.Size(1, 6, 6)
+	text := body(100)
+	known := func(_ string, left io.Reader) bool {
+		got, err := io.ReadAll(left)
+		return err == nil && (bytes.Equal(got, text) || bytes.Equal(got, repaired(text)))
+	}
+	sweep := func(t *testing.T, dir string) {
+		t.Helper()
+		notes := Sweep(dir, func(string) bool { return true }, func(string) Options {
+			return Options{Known: known, now: func() time.Time { return time.Now().Add(time.Hour) }} // age tells nothing
+		})
+		if len(notes) > 0 {
+			t.Errorf("%v", notes)
+		}
+	}
+	for i, swap := range swappings() {
+		t.Run(string(swap), func(t *testing.T) {
+			t.Parallel()
+			temporary := 0
+			for step := i; ; step += every {
+				dir := t.TempDir()
+				path := filepath.Join(dir, "s.jsonl")
+				makeFile(t, path, text, 0o640)
+				foreign := []string{".s.jsonl.toolguard-tmp.swp", "s.jsonl.toolguard-new", ".s.jsonl.toolguard-new~", ".toolguard-old"}
+				for _, name := range foreign {
+					makeFile(t, filepath.Join(dir, name), nil, 0o600)
+				}
+				before := listing(t, dir)
+				cmd := child(t, crashEnv, fmt.Sprintf("%d|wait|%s||%s", step, path, swap))
+				out, err := cmd.StdoutPipe()
+				if err == nil {
+					err = cmd.Start()
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				line := make([]byte, 64)
+				n, _ := out.Read(line)
+				if said := string(line[:n]); said != "WAITS\n" {
+					if err := cmd.Wait(); err != nil || said != "WRITTEN\n" {
+						t.Fatalf("step %d: %q, %v", step, said, err)
+					}
+					break
+				}
+				alive := listing(t, dir)
+				sweep(t, dir)
+				if diff := cmp.Diff(alive, listing(t, dir)); diff != "" {
+					t.Errorf("step %d: it lives (-want +got):\n%s", step, diff)
+				}
+				_ = cmd.Process.Kill()
+				_ = cmd.Wait()
+				if len(alive) > len(before) {
+					temporary++
+				}
+				if step/every%2 == 0 {
+					before = slices.DeleteFunc(before, func(name string) bool { return name == "s.jsonl" })
+					if err := os.Remove(path); err != nil {
+						t.Fatal(err)
+					}
+				}
+				sweep(t, dir)
+				if diff := cmp.Diff(before, listing(t, dir)); diff != "" {
+					t.Errorf("step %d: it is dead (-want +got):\n%s", step, diff)
+				}
+			}
+			if temporary < 12/every {
+				t.Errorf("only %d of the processes had temporary files", temporary)
+			}
+		})
 	}
 }
 
@@ -332,6 +427,9 @@ func replaceUntilKilled(f File, suffix string, sys *recorder) (dead bool) {
 			for _, f := range sys.opened {
 				f.Close() // as the system does
 			}
+			for _, l := range sys.locks {
+				l.Close()
+			}
 			f.Original.Close()
 		}
 	}()
@@ -365,14 +463,13 @@ func nextRun(t *testing.T, path, suffix string) (note string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bytes.HasPrefix(text, []byte("first\n")) {
-		return Clean(path, Options{Backup: suffix, system: noSync{}})
+	opts := Options{Backup: suffix, system: noSync{}}
+	if !bytes.HasPrefix(text, []byte("first\n")) {
+		if _, err := Replace(t.Context(), opened(t, path), opts); err != nil {
+			t.Fatalf("the next run: %v", err)
+		}
 	}
-	done, err := Replace(t.Context(), opened(t, path), Options{Backup: suffix, system: noSync{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return done.Note
+	return clean(path, opts)
 }
 
 // TestKilledAfterAppend: text that is appended between any two steps of a write, once or at

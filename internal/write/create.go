@@ -113,7 +113,8 @@ func (o *Output) begin(mode fs.FileMode) error {
 			return err
 		}
 	}
-	temp := beside(o.path, tempMark)
+	dir, base := filepath.Split(o.path)
+	temp := filepath.Join(dir, "."+shortened(base)+newMark)
 	for range tries {
 		f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 		if errors.Is(err, fs.ErrExist) {
@@ -143,29 +144,15 @@ var (
 
 // discardLeft removes a temporary file that no run is writing.
 func discardLeft(temp string) error {
-	info, err := os.Lstat(temp)
+	l, err := claim(realFiles{}, temp, time.Now(), false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() {
-		return errors.New("the temporary file " + temp + " is not a regular file")
-	}
-	l, err := lockFile(temp)
-	switch {
-	case errors.Is(err, errLocked):
-		return errBusy
-	case err == nil:
+	if l != nil {
 		defer l.Close()
-		if !isWindows && !is(temp, l) {
-			return nil // its run has ended, and another file has its name
-		}
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case !isWindows && time.Since(info.ModTime()) < abandoned:
-		return errBusy
 	}
 	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -76,7 +76,7 @@ func TestCreateRefuses(t *testing.T) {
 	holds(t, path, []byte("first"))
 
 	// What a run that was killed left is removed, if it is a file.
-	temp := filepath.Join(dir, ".report.txt.toolguard-tmp")
+	temp := filepath.Join(dir, ".report.txt.toolguard-new")
 	makeFile(t, temp, []byte("half"), 0o600)
 	second, err := Create(path)
 	if err != nil {
@@ -325,7 +325,7 @@ func TestCreateRobbed(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Somebody else removes the temporary file, and puts another in its place.
-	temp := filepath.Join(dir, ".report.txt.toolguard-tmp")
+	temp := filepath.Join(dir, ".report.txt.toolguard-new")
 	if err := os.Remove(temp); err != nil {
 		t.Skip(err) // not while it is open
 	}

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 )
@@ -15,10 +14,7 @@ import (
 // in the target, in a backup of it, or in the text that this run is about to write, or is a
 // repair that can be computed again. It
 // returns false if that cannot be determined.
-func (w *writer) needless(name string, info fs.FileInfo) bool {
-	if now, err := w.sys.Stat(w.target); err == nil && os.SameFile(now, info) {
-		return true // another name of the file itself
-	}
+func (w *writer) needless(name string) bool {
 	// A program that has the file open may still write to it.
 	if w.lateWriter(name) != "" {
 		return false

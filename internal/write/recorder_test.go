@@ -23,7 +23,10 @@ type recorder struct {
 	swap swapping
 	// unlockable marks a file system without locks.
 	unlockable bool
-	opened     []file
+	// remote marks one on a server.
+	remote bool
+	opened []file
+	locks  []io.Closer
 	// writer names the program that has a file open, instead of the system.
 	writer func(name string) string
 	// wait waits for programs that open a file, instead of the system. If it is nil, there are
@@ -135,8 +138,14 @@ func (r *recorder) Lock(name string) (io.Closer, error) {
 	if r.unlockable {
 		return nil, errors.ErrUnsupported
 	}
-	return r.real.Lock(name)
+	l, err := r.real.Lock(name)
+	if err == nil {
+		r.locks = append(r.locks, l)
+	}
+	return l, err
 }
+
+func (r *recorder) Remote(string) bool { return r.remote }
 
 func (r *recorder) Writer(name, former string) string {
 	_ = r.step("writer %s", name) // it never fails

@@ -2,7 +2,10 @@
 
 package write
 
-import "io/fs"
+import (
+	"io/fs"
+	"time"
+)
 
 // nonBlocking has no effect on systems without named pipes.
 const nonBlocking = 0
@@ -12,3 +15,6 @@ func links(fs.FileInfo) uint64 { return 1 }
 
 // owner returns the owner of a file, if it is a number.
 func owner(fs.FileInfo) (uid, gid int, ok bool) { return 0, 0, false }
+
+// touched returns when a file changed last.
+func touched(_ string, info fs.FileInfo) time.Time { return info.ModTime() }

@@ -5,6 +5,9 @@ package write
 import (
 	"io/fs"
 	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // nonBlocking makes opening a pipe return without waiting for its reader.
@@ -24,4 +27,16 @@ func owner(info fs.FileInfo) (uid, gid int, ok bool) {
 		return int(s.Uid), int(s.Gid), true
 	}
 	return 0, 0, false
+}
+
+// touched returns when a file or its name changed last. Unlike the modification time, a program
+// cannot set it.
+func touched(name string, info fs.FileInfo) time.Time {
+	var s unix.Stat_t
+	if unix.Lstat(name, &s) == nil {
+		if changed := time.Unix(s.Ctim.Unix()); changed.After(info.ModTime()) {
+			return changed
+		}
+	}
+	return info.ModTime()
 }

@@ -49,7 +49,7 @@ func (w *writer) swap() error {
 func (w *writer) mine() error {
 	now, err := w.sys.Lstat(w.temp)
 	if err == nil && !os.SameFile(now, w.fresh) {
-		err = refuse("another run of toolguard is writing it")
+		err = refuse("%v", errBusy)
 	}
 	return err
 }

@@ -424,7 +424,7 @@ func TestCannotBePutBack(t *testing.T) {
 			holds(t, path, repaired(body(1000)))
 			holds(t, path+".bak", body(1000))
 			holds(t, path+".bak.1", append(body(1000), "more\n"...))
-			Clean(path, Options{})
+			clean(path, Options{})
 			if diff := cmp.Diff([]string{"s.jsonl", "s.jsonl.bak", "s.jsonl.bak.1"}, listing(t, filepath.Dir(path))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

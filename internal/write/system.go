@@ -34,6 +34,8 @@ type fileSystem interface {
 	// Lock locks a file until the lock is closed. The error is errLocked if another program
 	// has locked the file, and errors.ErrUnsupported if the file system has no locks.
 	Lock(name string) (io.Closer, error)
+	// Remote reports whether a file is on a server. Other hosts may not see its locks.
+	Remote(name string) bool
 	// Writer names a program that has a file open for writing, "" if none is visible. The
 	// program may have opened the file by its former name.
 	Writer(name, former string) string
@@ -73,7 +75,7 @@ type realFiles struct{}
 func (realFiles) EvalSymlinks(name string) (string, error) { return filepath.EvalSymlinks(name) }
 func (realFiles) Stat(name string) (fs.FileInfo, error)    { return os.Stat(name) }
 func (realFiles) Lstat(name string) (fs.FileInfo, error)   { return os.Lstat(name) }
-func (realFiles) Lock(name string) (io.Closer, error)      { return lockFile(name) }
+func (realFiles) Remote(name string) bool                  { return remoteFile(name) }
 func (realFiles) Writer(name, former string) string        { return writerOf(name, former) }
 func (realFiles) Wait()                                    { time.Sleep(grace) }
 func (realFiles) Link(from, to string) error               { return os.Link(from, to) }
@@ -91,6 +93,14 @@ func (realFiles) Open(name string, flag int, mode fs.FileMode) (file, error) {
 		return nil, err // a nil interface, not a nil *os.File
 	}
 	return realFile{f}, nil
+}
+
+func (realFiles) Lock(name string) (io.Closer, error) {
+	f, err := lockFile(name)
+	if err != nil {
+		return nil, err // a nil interface, not a nil *os.File
+	}
+	return f, nil
 }
 
 // SyncDir makes new names in a directory durable, if the system supports it.

@@ -1,20 +1,29 @@
 package write
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 )
 
 const (
-	// tempMark and asideMark are the suffixes of temporary files. The names depend only on
-	// the target, so that the next run finds the files of a killed run.
+	// newMark, tempMark and asideMark are the suffixes of temporary files. The names depend only
+	// on the target, so that the next run finds the files of a killed run.
+	//
+	// newMark is that of a text until it is complete. It never had the name of its target, so no
+	// other program has written to it. The file with tempMark has the complete text and swaps
+	// names with the target.
+	newMark   = ".toolguard-new"
 	tempMark  = ".toolguard-tmp"
 	asideMark = ".toolguard-old"
 	// leftMark is the suffix of a file of a killed run whose data exists nowhere else. No run
@@ -23,17 +32,11 @@ const (
 	// mostName is the number of bytes of a file's name that its temporary file repeats, so
 	// that the name is not too long for the file system.
 	mostName = 200
-	// abandoned is how old a temporary file must be to count as left by a killed run, on file
-	// systems without locks. Windows does not need it, because open files cannot be removed
+	// abandoned is how old a temporary file must be to count as left by a killed run, if no lock
+	// tells. Windows does not need it to write a file, because open files cannot be removed
 	// there.
 	abandoned = 10 * time.Minute
 )
-
-// beside returns the name of a temporary file of a target.
-func beside(target, mark string) string {
-	dir, base := filepath.Split(target)
-	return filepath.Join(dir, "."+shortened(base)+mark)
-}
 
 // shortened returns a file's name, or as much of it as a temporary name repeats.
 func shortened(base string) string {
@@ -49,6 +52,16 @@ func shortened(base string) string {
 	return base
 }
 
+// repeated reports whether shortened can have returned a text.
+func repeated(stem string) bool {
+	if len(stem) <= mostName {
+		return true
+	}
+	tilde := max(0, len(stem)-len("~00000000"))
+	_, err := strconv.ParseUint(stem[tilde+1:], 16, 32)
+	return err == nil && stem[tilde] == '~' && tilde <= mostName
+}
+
 // lock keeps other runs off a file until the write is over. On file systems without locks,
 // the age of a temporary file shows whether it is abandoned.
 func (w *writer) lock(name string) error {
@@ -61,100 +74,161 @@ func (w *writer) lock(name string) error {
 	case err != nil:
 		return err
 	}
-	w.locks, w.locked = append(w.locks, l), true
+	w.locks = append(w.locks, l)
 	return nil
+}
+
+// claim locks a temporary file of a killed run, so that nobody else removes it. The error is
+// fs.ErrNotExist if there is no such file, and errBusy if its run may still be working. The
+// lock shows that, whatever process has the id of that run now, and also in another container.
+// It may be nil, on file systems without locks. A run that does not write the target itself
+// must be sure: it does not rely on a lock that other hosts may not see.
+func claim(sys fileSystem, name string, now time.Time, sure bool) (io.Closer, error) {
+	was, err := sys.Lstat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !was.Mode().IsRegular():
+		return nil, fmt.Errorf("the temporary file %s is not a regular file", name)
+	}
+	l, err := sys.Lock(name)
+	if errors.Is(err, errLocked) {
+		return nil, errBusy
+	}
+	is, err := sys.Lstat(name)
+	if err == nil && !os.SameFile(was, is) {
+		err = errBusy // its run has ended, and another file has its name
+	}
+	if waits := l == nil && !isWindows || sure && (isWindows || l == nil || sys.Remote(name)); err == nil && waits && now.Sub(touched(name, is)) < abandoned {
+		err = fmt.Errorf("%w: %s is less than %d minutes old", errBusy, name, int(abandoned/time.Minute))
+	}
+	if err != nil && l != nil {
+		l.Close()
+	}
+	return l, err
 }
 
 // clear removes the temporary files of a killed run beside the target. Data that exists
 // nowhere else is kept under another name: it may include a record that a program appended
 // just before the kill. The target is locked, so no other run is working on it.
 func (w *writer) clear() error {
-	for _, name := range []string{w.temp, w.aside} {
-		info, err := w.sys.Lstat(name)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			continue
-		case err != nil:
+	for _, name := range []string{w.draft, w.temp, w.aside} {
+		if err := w.discard(name); err != nil {
 			return err
-		case !info.Mode().IsRegular():
-			return refuse("the temporary file %s is not a regular file", name)
-		case !w.locked && !isWindows && w.opts.now().Sub(info.ModTime()) < abandoned:
-			return refuse("another run of toolguard is writing it: %s is less than %d minutes old", name, int(abandoned/time.Minute))
-		}
-		if !w.needless(name, info) {
-			if err := w.retain(name); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := w.sys.Remove(name); err != nil {
-			return refuse("another run of toolguard is writing it: %s cannot be removed: %v", name, reason(err))
 		}
 	}
-	return w.remind()
+	return nil
+}
+
+// discard removes a temporary file of a killed run, or keeps its data.
+func (w *writer) discard(name string) error {
+	info, err := w.sys.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	// Another name of the file itself has its lock too.
+	if now, err := w.sys.Stat(w.target); err != nil || !os.SameFile(now, info) {
+		l, err := claim(w.sys, name, w.opts.now(), w.sweeps)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return refuse("%v", reason(err))
+		case l != nil:
+			defer l.Close()
+		}
+		if name != w.draft && !w.needless(name) {
+			return w.retain(name)
+		}
+	}
+	if err := w.sys.Remove(name); err != nil {
+		return refuse("another run of toolguard is writing it: %s cannot be removed: %v", name, reason(err))
+	}
+	return nil
 }
 
 // retain renames a file of a killed run to a name that no run changes or removes.
 func (w *writer) retain(name string) error {
-	kept, err := w.spare(name, w.left)
+	_, err := w.spare(name, w.left)
 	w.made = nil // the kept file stays, even if this write fails
 	if err != nil {
 		return refuse("%s may hold the only copy of a record and cannot be renamed to %s: %v", name, w.left, reason(err))
 	}
-	w.kin = append(w.kin, kept)
 	return nil
 }
 
-// remind lists the kept files of killed runs. It lists them in every run until the user
-// removes them, because the run that kept them may have been killed before it could report
-// them.
-func (w *writer) remind() error {
-	w.kin = nil
-	for i := range mostBackups {
-		name := numbered(w.left, i)
-		if _, err := w.sys.Lstat(name); errors.Is(err, fs.ErrNotExist) {
-			break
-		} else if err != nil {
-			return err
+// A Note is a note for the user about a file.
+type Note struct{ Path, Text string }
+
+// Sweep removes the files that killed runs left in a directory, and keeps data that exists
+// nowhere else. It does so for each file that wanted accepts, even if that file does not exist
+// any more. Files that cannot be removed, or may be those of a run that still works, stay.
+func Sweep(dir string, wanted func(path string) bool, opts func(path string) Options) (notes []Note) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	bases := map[string]string{} // the names of files by the names that temporary files repeat
+	var stems []string
+	for _, e := range entries {
+		bases[shortened(e.Name())] = e.Name()
+		if stem := stemOf(e.Name()); stem != "" && e.Type().IsRegular() && !slices.Contains(stems, stem) {
+			stems = append(stems, stem)
 		}
-		w.kin = append(w.kin, name)
 	}
-	return nil
+	for _, stem := range stems {
+		path := filepath.Join(dir, cmp.Or(bases[stem], stem))
+		if !wanted(path) {
+			continue
+		}
+		w := newWriter(File{}, opts(path))
+		w.sweeps = true
+		w.place(dir, stem, path)
+		if text := w.sweep(); text != "" {
+			notes = append(notes, Note{path, text})
+		}
+	}
+	return notes
 }
 
-// reminder returns a note about the files that remind found, "" if there are none.
-func (w *writer) reminder() string {
-	if len(w.kin) == 0 {
+// stemOf returns what a name that toolguard gives to files of its own repeats of the name of
+// their target, "" for any other name.
+func stemOf(name string) string {
+	if hidden, ok := strings.CutPrefix(name, "."); ok {
+		for _, mark := range []string{newMark, tempMark, asideMark} {
+			if stem, ok := strings.CutSuffix(hidden, mark); ok && repeated(stem) {
+				return stem
+			}
+		}
+	}
+	stem, _, ok := strings.Cut(name, leftMark)
+	if !ok {
 		return ""
 	}
-	return "a killed run left files that may hold the only copy of a record; check and remove them: " + strings.Join(w.kin, ", ")
+	return stem
 }
 
-// Clean removes the files of a killed run beside a file that needs no repair, and keeps data
-// that exists nowhere else. Files that cannot be removed stay. It returns a note for the
-// user, "" if there is none.
-func Clean(path string, opts Options) (note string) {
-	w := &writer{opts: opts, sys: opts.system}
-	if w.sys == nil {
-		w.sys = realFiles{}
-	}
-	if w.opts.now == nil {
-		w.opts.now = time.Now
-	}
-	if w.find(path) != nil {
-		return ""
-	}
-	found := false
-	for _, name := range []string{w.temp, w.aside, w.left} {
-		_, err := w.sys.Lstat(name)
-		found = found || err == nil
-	}
-	if !found {
-		return ""
-	}
+// sweep cleans up beside one file. It returns a note about the kept files of killed runs, "" if
+// there are none. Every run names them until the user removes them, because the run that kept
+// them may have been killed before it could name them.
+func (w *writer) sweep() (note string) {
 	defer w.unlock()
-	if w.lock(w.target) == nil {
+	if err := w.lock(w.target); err == nil || errors.Is(err, fs.ErrNotExist) {
 		_ = w.clear()
 	}
-	return w.reminder()
+	var kept []string
+	for i := range mostBackups {
+		name := numbered(w.left, i)
+		if _, err := w.sys.Lstat(name); err != nil {
+			break
+		}
+		kept = append(kept, name)
+	}
+	if len(kept) == 0 {
+		return ""
+	}
+	return "a killed run left files that may hold the only copy of a record; check and remove them: " + strings.Join(kept, ", ")
 }

@@ -10,6 +10,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// beside returns the name of a temporary file of a target.
+func beside(target, mark string) string {
+	dir, base := filepath.Split(target)
+	return filepath.Join(dir, "."+shortened(base)+mark)
+}
+
+// clean does for a file what a run does at its end, and returns its note.
+func clean(path string, opts Options) (note string) {
+	notes := Sweep(filepath.Dir(path), func(p string) bool { return p == path }, func(string) Options { return opts })
+	if len(notes) == 0 {
+		return ""
+	}
+	return notes[0].Text
+}
+
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ target, want string }{
@@ -28,10 +43,10 @@ func TestBeside(t *testing.T) {
 // be working.
 func TestLeftBehind(t *testing.T) {
 	t.Parallel()
-	put := func(t *testing.T, name string, age time.Duration) {
+	put := func(t *testing.T, name string) {
 		t.Helper()
 		makeFile(t, name, body(12), 0o600)
-		then := time.Now().Add(-age)
+		then := time.Now().Add(-time.Hour) // it may have got the time of a session
 		if err := os.Chtimes(name, then, then); err != nil {
 			t.Fatal(err)
 		}
@@ -55,14 +70,15 @@ func TestLeftBehind(t *testing.T) {
 			dir := t.TempDir()
 			path, temp := filepath.Join(dir, "s.jsonl"), filepath.Join(dir, ".s.jsonl.toolguard-tmp")
 			makeFile(t, path, body(100), 0o600)
-			put(t, temp, tt.age)
-			put(t, filepath.Join(dir, ".s.jsonl.toolguard-old"), time.Hour)
-			Clean(path, Options{system: &recorder{unlockable: tt.unlockable}})
+			opts := Options{system: &recorder{unlockable: tt.unlockable}, now: func() time.Time { return time.Now().Add(tt.age) }}
+			put(t, temp)
+			put(t, filepath.Join(dir, ".s.jsonl.toolguard-old"))
+			clean(path, opts)
 			if got := listing(t, dir); len(got) != 1 && tt.want == "" || len(got) != 3 && tt.want != "" {
 				t.Errorf("cleaned up: %v", got)
 			}
-			put(t, temp, tt.age)
-			_, err := Replace(t.Context(), opened(t, path), Options{system: &recorder{unlockable: tt.unlockable}})
+			put(t, temp)
+			_, err := Replace(t.Context(), opened(t, path), opts)
 			if tt.want == "" {
 				if err != nil {
 					t.Fatal(err)
@@ -96,7 +112,7 @@ func TestInTheWay(t *testing.T) {
 			t.Skip(err)
 		}
 		before := listing(t, dir)
-		Clean(path, Options{})
+		clean(path, Options{})
 		_, err := Replace(t.Context(), opened(t, path), Options{})
 		if want := path + ": not written: the temporary file " + temp + " is not a regular file"; err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
@@ -123,14 +139,14 @@ func TestLocked(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	makeFile(t, temp, nil, 0o600)
-	Clean(path, Options{})
+	clean(path, Options{})
 	if diff := cmp.Diff([]string{".s.jsonl.toolguard-tmp", "s.jsonl"}, listing(t, dir)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	Clean(path, Options{})
+	clean(path, Options{})
 	if diff := cmp.Diff([]string{"s.jsonl"}, listing(t, dir)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -188,14 +204,11 @@ func TestLeftIsNowhereElse(t *testing.T) {
 					known = tt.written
 					f := opened(t, path)
 					f.Text = strings.NewReader("ONE\ntwo\nNEW\nthree\n")
-					done, err := Replace(t.Context(), f, opts)
-					if err != nil {
+					if _, err := Replace(t.Context(), f, opts); err != nil {
 						t.Fatalf("%s: %v", tt.name, err)
 					}
-					note = done.Note
-				} else {
-					note = Clean(path, opts)
 				}
+				note = clean(path, opts)
 				want, kept := "", path+".toolguard-left"
 				if !known {
 					want = "a killed run left files that may hold the only copy of a record; check and remove them: " + kept
@@ -232,7 +245,7 @@ func TestLeftStays(t *testing.T) {
 		if step.put != "" {
 			makeFile(t, temp, []byte(step.put), 0o600)
 		}
-		if note := Clean(path, opts); note != step.want {
+		if note := clean(path, opts); note != step.want {
 			t.Errorf("note %q, want %q", note, step.want)
 		}
 	}
@@ -241,8 +254,11 @@ func TestLeftStays(t *testing.T) {
 	if err := os.Link(path, path+".link"); err != nil {
 		t.Skip(err)
 	}
-	if done, err := Replace(t.Context(), f, opts); !isWindows && (err == nil || done == nil || done.Note != say+left) {
-		t.Errorf("%+v, %v", done, err)
+	if _, err := Replace(t.Context(), f, opts); err == nil && !isWindows {
+		t.Error("a file with two names is replaced")
+	}
+	if note := clean(path, opts); note != say+left {
+		t.Errorf("note %q", note)
 	}
 	holds(t, left, []byte("one"))
 	holds(t, left+".2", []byte("two")) // the report has the name before it
@@ -263,7 +279,7 @@ func TestLeftIsOpened(t *testing.T) {
 		makeFile(t, left, body(100), 0o600)
 		sys := &recorder{before: opensLate("", 0, left, "more\n")}
 		want := "a killed run left files that may hold the only copy of a record; check and remove them: " + path + ".toolguard-left"
-		if note := Clean(path, Options{system: sys}); note != want {
+		if note := clean(path, Options{system: sys}); note != want {
 			t.Errorf("note %q, want %q", note, want)
 		}
 		holds(t, path, body(100))
@@ -289,8 +305,114 @@ func TestLeftIsHeldOpen(t *testing.T) {
 		}
 		return ""
 	}}
-	if note := Clean(path, Options{system: sys}); !strings.HasSuffix(note, path+".toolguard-left") {
+	if note := clean(path, Options{system: sys}); !strings.HasSuffix(note, path+".toolguard-left") {
 		t.Errorf("note %q", note)
 	}
 	holds(t, path+".toolguard-left", body(100))
+}
+
+// TestSweep: a run removes what killed runs left beside files that it does not write, and beside
+// files that do not exist any more. It touches no other file, nor those of a run that still works.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("n", 250)
+	const kept = "a killed run left files that may hold the only copy of a record; check and remove them: "
+	for _, tt := range []struct {
+		name   string
+		files  map[string]string
+		locked string // the file that another run has locked
+		remote bool
+		age    time.Duration
+		want   []string // the files that stay
+		note   string   // with DIR for the directory
+	}{
+		{name: "half of a text", files: map[string]string{"s": "a\n", ".s.toolguard-new": "b"}, want: []string{"s"}},
+		{name: "the same text", files: map[string]string{"s": "a\n", ".s.toolguard-tmp": "a\n", ".s.toolguard-old": ""}, want: []string{"s"}},
+		{
+			name: "another text", files: map[string]string{"s": "a\n", ".s.toolguard-tmp": "b\n"},
+			want: []string{"s", "s.toolguard-left"}, note: "DIR/s: " + kept + "DIR/s.toolguard-left",
+		},
+		{name: "half of a report", files: map[string]string{".report.json.toolguard-new": "{"}},
+		{
+			name: "its file is gone", files: map[string]string{".s.toolguard-tmp": "b\n", "other": ""},
+			want: []string{"other", "s.toolguard-left"}, note: "DIR/s: " + kept + "DIR/s.toolguard-left",
+		},
+		{
+			name: "a long name", files: map[string]string{long: "a\n", "." + shortened(long) + ".toolguard-tmp": "a\n", "." + shortened(long) + ".toolguard-new": "b"},
+			want: []string{long},
+		},
+		{
+			name: "a long name, and its file is gone", files: map[string]string{"." + shortened(long) + ".toolguard-tmp": "a\n"},
+			want: []string{shortened(long) + ".toolguard-left"}, note: "DIR/" + shortened(long) + ": " + kept + "DIR/" + shortened(long) + ".toolguard-left",
+		},
+		{
+			name: "kept before", files: map[string]string{"s": "a\n", "s.toolguard-left": "b", "s.toolguard-left.1": "c"},
+			want: []string{"s", "s.toolguard-left", "s.toolguard-left.1"}, note: "DIR/s: " + kept + "DIR/s.toolguard-left, DIR/s.toolguard-left.1",
+		},
+		{
+			name: "other names",
+			files: map[string]string{
+				"s": "a\n", "s.toolguard-new": "", ".s.toolguard-new.jsonl": "", ".toolguard-new": "", ".s.toolguard-tmp~": "", ".s.tmp": "", ".s.toolguard-newer": "", "a.toolguard": "",
+			},
+			want: []string{".s.tmp", ".s.toolguard-new.jsonl", ".s.toolguard-newer", ".s.toolguard-tmp~", ".toolguard-new", "a.toolguard", "s", "s.toolguard-new"},
+		},
+		{
+			name: "names that toolguard would shorten", files: map[string]string{"." + long[:201] + ".toolguard-new": "", "." + long[:201] + "~0123456g.toolguard-new": "", "." + long[:201] + "~01234567.toolguard-tmp": "a"},
+			want: []string{"." + long[:201] + ".toolguard-new", "." + long[:201] + "~01234567.toolguard-tmp", "." + long[:201] + "~0123456g.toolguard-new"},
+		},
+		{name: "not wanted", files: map[string]string{"unwanted": "a\n", ".unwanted.toolguard-new": "b"}, want: []string{".unwanted.toolguard-new", "unwanted"}},
+		{
+			name: "the file is locked", files: map[string]string{"s": "a\n", ".s.toolguard-new": "b"}, locked: "s",
+			want: []string{".s.toolguard-new", "s"},
+		},
+		{
+			name: "a report is being written", files: map[string]string{"s": "a\n", ".s.toolguard-new": "b", ".t.toolguard-new": "c"}, locked: ".s.toolguard-new",
+			want: []string{".s.toolguard-new", "s"},
+		},
+		{
+			name: "a report is being written for an hour", files: map[string]string{".t.toolguard-new": "c"}, locked: ".t.toolguard-new", age: time.Hour,
+			want: []string{".t.toolguard-new"},
+		},
+		{
+			name: "its file was replaced meanwhile", files: map[string]string{"s": "a\n", ".s.toolguard-tmp": "a\n"}, locked: ".s.toolguard-tmp",
+			want: []string{".s.toolguard-tmp", "s"},
+		},
+		{
+			name: "on a server, just now", files: map[string]string{"s": "a\n", ".s.toolguard-new": "b"}, remote: true,
+			want: []string{".s.toolguard-new", "s"},
+		},
+		{name: "on a server, long ago", files: map[string]string{"s": "a\n", ".s.toolguard-new": "b"}, remote: true, age: time.Hour, want: []string{"s"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if isWindows {
+				t.Skip("its locks are other ones")
+			}
+			dir := t.TempDir()
+			for name, text := range tt.files {
+				makeFile(t, filepath.Join(dir, name), []byte(text), 0o600)
+			}
+			if tt.locked != "" {
+				l, err := lockFile(filepath.Join(dir, tt.locked))
+				if err != nil {
+					t.Skip(err)
+				}
+				defer l.Close()
+			}
+			wanted := func(path string) bool { return filepath.Base(path) != "unwanted" }
+			notes := Sweep(dir, wanted, func(string) Options {
+				return Options{system: &recorder{remote: tt.remote}, now: func() time.Time { return time.Now().Add(tt.age) }}
+			})
+			if diff := cmp.Diff(tt.want, listing(t, dir)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			var want []Note
+			if path, text, named := strings.Cut(strings.ReplaceAll(tt.note, "DIR", dir), ": "); named {
+				want = []Note{{path, text}}
+			}
+			if diff := cmp.Diff(want, notes); diff != "" {
+				t.Errorf("notes (-want +got):\n%s", diff)
+			}
+		})
+	}
 }

@@ -119,20 +119,13 @@ type Done struct {
 // Replace replaces a file by its new text, whole or not at all. It writes the text to a
 // temporary file beside the file and swaps their names. It closes the original. After an
 // error the file is unchanged and nothing is left beside it, unless the error says otherwise.
-// Done may have a note even then.
 func Replace(ctx context.Context, f File, opts Options) (*Done, error) {
-	w := &writer{file: f, opts: opts, sys: opts.system}
-	if w.sys == nil {
-		w.sys = realFiles{}
-	}
-	if w.opts.now == nil {
-		w.opts.now = time.Now
-	}
+	w := newWriter(f, opts)
 	defer w.unlock()
 	done, err := w.write(ctx)
 	if err != nil {
 		w.tidy()
-		done = &Done{Note: w.reminder(), Written: errors.As(err, new(*unsynced)) || errors.As(err, new(*stranded))}
+		done = &Done{Written: errors.As(err, new(*unsynced)) || errors.As(err, new(*stranded))}
 		if ctx.Err() != nil {
 			return done, ctx.Err()
 		}
@@ -148,6 +141,7 @@ type writer struct {
 	opts   Options
 	sys    fileSystem
 	target string // the file after resolving links
+	draft  string // a text that is being written
 	temp   string // the new text, and the old one after the swap
 	aside  string // the old text, on systems that cannot swap names
 	left   string // kept data of killed runs
@@ -160,22 +154,37 @@ type writer struct {
 	kept  Kept
 
 	locks  []io.Closer
-	locked bool     // whether the file system has locks
 	made   []string // files to remove if the write fails
 	notes  []string
-	kin    []string // kept files of killed runs
+	sweeps bool // it only removes the files of killed runs
+}
+
+func newWriter(f File, opts Options) *writer {
+	w := &writer{file: f, opts: opts, sys: opts.system}
+	if w.sys == nil {
+		w.sys = realFiles{}
+	}
+	if w.opts.now == nil {
+		w.opts.now = time.Now
+	}
+	return w
 }
 
 // find sets the names of the file and of its temporary files.
 func (w *writer) find(path string) error {
-	var err error
-	if w.target, err = w.sys.EvalSymlinks(path); err != nil {
-		return err
+	target, err := w.sys.EvalSymlinks(path)
+	if err == nil {
+		dir, base := filepath.Split(target)
+		w.place(dir, shortened(base), target)
 	}
-	w.temp, w.aside = beside(w.target, tempMark), beside(w.target, asideMark)
-	dir, base := filepath.Split(w.target)
-	w.left = filepath.Join(dir, shortened(base)+leftMark)
-	return nil
+	return err
+}
+
+// place sets the names of a file and of its temporary files, which repeat a part of its name.
+func (w *writer) place(dir, stem, target string) {
+	w.target, w.left = target, filepath.Join(dir, stem+leftMark)
+	hidden := filepath.Join(dir, "."+stem)
+	w.draft, w.temp, w.aside = hidden+newMark, hidden+tempMark, hidden+asideMark
 }
 
 // tidy undoes a failed write.
@@ -228,9 +237,11 @@ func (w *writer) write(ctx context.Context) (*Done, error) {
 			return nil, w.unkept(err)
 		}
 	}
-	// From here on other runs find the new file locked under either name.
-	if err := w.lock(w.temp); err != nil {
+	switch taken, err := w.name(w.draft, w.temp); {
+	case err != nil:
 		return nil, err
+	case taken:
+		return nil, refuse("%v", errBusy)
 	}
 	// Windows cannot replace an open file.
 	if err := w.file.Original.Close(); err != nil {
@@ -244,9 +255,6 @@ func (w *writer) write(ctx context.Context) (*Done, error) {
 	}
 	if err := w.sys.SyncDir(filepath.Dir(w.target)); err != nil {
 		return nil, &unsynced{err}
-	}
-	if reminder := w.reminder(); reminder != "" {
-		w.notes = append(w.notes, reminder)
 	}
 	done.Note = strings.Join(w.notes, "; ")
 	return done, nil
@@ -357,25 +365,28 @@ func (w *writer) note(format string, args ...any) {
 	}
 }
 
-// create writes a text to the temporary file, with the owner, the mode and the access control
-// list of the target.
+// create writes a text to a temporary file, with the owner, the mode and the access control
+// list of the target. Other runs find it locked under each name that it gets.
 func (w *writer) create(ctx context.Context, text Text) error {
-	f, err := w.sys.Open(w.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := w.sys.Open(w.draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return refuse("another run of toolguard is writing it")
+		return refuse("%v", errBusy)
 	case errors.Is(err, fs.ErrPermission):
 		return refuse("cannot create a file in its directory")
 	case err != nil:
 		return err
 	}
-	w.made = append(w.made, w.temp)
+	w.made = append(w.made, w.draft)
 	closed := false
 	defer func() {
 		if !closed {
 			f.Close()
 		}
 	}()
+	if err := w.lock(w.draft); err != nil {
+		return err
+	}
 	sum := sha256.New()
 	out := io.Writer(f)
 	if w.kept != nil {
@@ -396,7 +407,7 @@ func (w *writer) create(ctx context.Context, text Text) error {
 		return err
 	}
 	if !w.opts.Modified.IsZero() {
-		if err := w.sys.Chtimes(w.temp, w.opts.Modified); err != nil {
+		if err := w.sys.Chtimes(w.draft, w.opts.Modified); err != nil {
 			return err
 		}
 	}
@@ -461,8 +472,8 @@ func (w *writer) backup(ctx context.Context) (string, error) {
 	if err := w.create(ctx, w.file.Original); err != nil {
 		return "", err
 	}
-	_ = w.sys.Chtimes(w.temp, w.file.Info.ModTime()) // with the modification time of the original
-	name, err := w.spare(w.temp, w.target+w.opts.Backup)
+	_ = w.sys.Chtimes(w.draft, w.file.Info.ModTime()) // with the modification time of the original
+	name, err := w.spare(w.draft, w.target+w.opts.Backup)
 	if err != nil {
 		return "", err
 	}

@@ -247,9 +247,9 @@ func TestReplaceSteps(t *testing.T) {
 	want := []string{
 		"resolve", "stat", "open", "getacl", "getattributes", "close", "writer", "lock",
 		"lstat", "lstat", "lstat", "stat", // what a killed run left, and how many names there are
-		"open", "write", "chown", "setacl", "chmod", "sync", "fstat", "close", "chtimes", "link", "remove", // the backup
-		"open", "write", "chown", "setacl", "chmod", "sync", "fstat", "close", // the new text
-		"lock", "stat", "lstat", "exchange", "wait", "writer", "open", "fstat", "close", "remove",
+		"open", "lock", "write", "chown", "setacl", "chmod", "sync", "fstat", "close", "chtimes", "link", "remove", // the backup
+		"open", "lock", "write", "chown", "setacl", "chmod", "sync", "fstat", "close", "link", "remove", // the new text
+		"stat", "lstat", "exchange", "wait", "writer", "open", "fstat", "close", "remove",
 		"syncdir",
 	}
 	if !slices.Contains(swappings(), byExchange) {
@@ -537,7 +537,7 @@ func failsAt(t *testing.T, path string, sys *recorder, step int, swap swapping, 
 	}
 	if failed == "remove" {
 		if err == nil {
-			Clean(path, Options{})
+			clean(path, Options{})
 		} else { // what could not be removed is removed by the next run
 			if _, err := Replace(t.Context(), opened(t, path), Options{}); err != nil {
 				t.Errorf("%s: the next run: %v", label, err)
@@ -682,8 +682,8 @@ func TestReplaceErrors(t *testing.T) {
 	}{
 		{"write ", syscall.ENOSPC, "not written: no space left on device"},
 		{"sync ", syscall.EIO, "not written: input/output error"},
-		{"open .s.jsonl.toolguard-tmp", syscall.EACCES, "not written: cannot create a file in its directory"},
-		{"open .s.jsonl.toolguard-tmp", syscall.EEXIST, "not written: another run of toolguard is writing it"},
+		{"open .s.jsonl.toolguard-new", syscall.EACCES, "not written: cannot create a file in its directory"},
+		{"open .s.jsonl.toolguard-new", syscall.EEXIST, "not written: another run of toolguard is writing it"},
 		{"open s.jsonl", syscall.EACCES, "not written: it is read-only"},
 		{"exchange ", syscall.EPERM, "not written: permission denied"},
 		{"getacl ", syscall.EIO, "not written: its access control list cannot be read: input/output error"},
@@ -834,7 +834,7 @@ func TestKnownIsRemoved(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		note := Clean(path, Options{Known: func(at string, text io.Reader) bool {
+		note := clean(path, Options{Known: func(at string, text io.Reader) bool {
 			got, err := io.ReadAll(text)
 			if err != nil || string(got) != "a repair\n" || filepath.Base(at) != "s.jsonl" {
 				t.Errorf("asked about %q at %s, %v", got, at, err)

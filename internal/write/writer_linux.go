@@ -55,6 +55,16 @@ func leased(f *os.File) (free, sure bool) {
 	return false, errors.Is(err, unix.EAGAIN) && !remote(f)
 }
 
+// remoteFile reports whether a file is on a server, or may be.
+func remoteFile(name string) bool {
+	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	return remote(f)
+}
+
 // remote reports whether a file is on a server. Such file systems refuse leases for other
 // reasons too.
 func remote(f *os.File) bool {

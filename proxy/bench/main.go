@@ -58,16 +58,19 @@ func run(w io.Writer, spent time.Duration, least int) error {
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true}}
 	for _, size := range sizes {
 		whole, broken := body(size.bytes, false), body(size.bytes, true)
-		ways := []struct{ url, body string }{
-			{"http://" + api.Addr().String() + "/v1/messages", whole},
-			{proxy + "/v1/unread", whole},
-			{proxy + "/v1/messages", whole},
-			{proxy + "/v1/messages", broken},
+		ways := []struct {
+			url, body string
+			repaired  bool
+		}{
+			{"http://" + api.Addr().String() + "/v1/messages", whole, false},
+			{proxy + "/v1/unread", whole, false},
+			{proxy + "/v1/messages", whole, false},
+			{proxy + "/v1/messages", broken, true},
 		}
 		took := make([][]time.Duration, len(ways))
 		for begin := time.Now(); len(took[0]) < least || time.Since(begin) < spent*time.Duration(len(ways)); {
 			for i, way := range ways {
-				t, err := first(client, way.url, way.body)
+				t, err := first(client, way.url, way.body, way.repaired)
 				if err != nil {
 					return err
 				}
@@ -122,8 +125,9 @@ func answer(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "event: message_stop\ndata: {}\n\n")
 }
 
-// first sends a request and returns how long its first event takes.
-func first(client *http.Client, url, body string) (time.Duration, error) {
+// first sends a request and returns how long its first event takes. It returns an error if the proxy has
+// not repaired a body that it should have.
+func first(client *http.Client, url, body string, repaired bool) (time.Duration, error) {
 	begin := time.Now()
 	res, err := client.Post(url, "application/json", strings.NewReader(body))
 	if err != nil {
@@ -134,6 +138,9 @@ func first(client *http.Client, url, body string) (time.Duration, error) {
 		return 0, err
 	}
 	took := time.Since(begin)
+	if got := res.Header.Get("X-Toolguard") != ""; res.StatusCode != http.StatusOK || got != repaired {
+		return 0, fmt.Errorf("%s: %s, repaired: %t, want %t", url, res.Status, got, repaired)
+	}
 	_, err = io.Copy(io.Discard, res.Body)
 	return took, err
 }
@@ -161,7 +168,7 @@ func start(api string) (url string, end func(), err error) {
 		return "", nil, err
 	}
 	s, err := server.New(server.Config{
-		Upstreams: upstream.Set{u}, MaxBody: 64 << 20, MaxUnpacked: 64 << 20, Timeout: time.Minute,
+		Upstreams: upstream.Set{u}, MaxBody: 64 << 20, MaxUnpacked: 64 << 20, MaxMemory: 1 << 30, Timeout: time.Minute, ReadTimeout: time.Minute,
 		Repairs: []toolguard.Option{
 			toolguard.Allow(toolguard.Additive), toolguard.Strategy("orphan-tool-result", "text"), toolguard.AllowFor("orphan-tool-result"),
 		},

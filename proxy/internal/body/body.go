@@ -28,19 +28,21 @@ type Reason string
 
 // The reasons for which a body is not read.
 const (
-	BadJSON      Reason = "json"     // it is not JSON, or damaged
-	OtherBody    Reason = "other"    // it is no request with a history
-	OtherDialect Reason = "dialect"  // its messages are in another dialect
-	Encoding     Reason = "encoding" // its Content-Encoding is unknown
-	Corrupt      Reason = "corrupt"  // it cannot be unpacked
-	Large        Reason = "large"    // it is larger than the limit
-	Unpacked     Reason = "unpacked" // it is larger than the limit when it is unpacked
-	Proof        Reason = "proof"    // the repair has no proof
-	Late         Reason = "timeout"  // there was no time for it
-	Fault        Reason = "fault"    // a bug
-	Signed       Reason = "signed"   // a signature covers it
-	Upgrade      Reason = "upgrade"  // the connection is no longer HTTP, such as a WebSocket
-	Trailer      Reason = "trailer"  // fields follow it, such as checksums
+	BadJSON      Reason = "json"           // it is not JSON, or damaged
+	OtherBody    Reason = "other"          // it is no request with a history
+	OtherDialect Reason = "dialect"        // its messages are in another dialect
+	Encoding     Reason = "encoding"       // its Content-Encoding is unknown
+	Corrupt      Reason = "corrupt"        // it cannot be unpacked
+	Large        Reason = "large"          // it is larger than the limit
+	Unpacked     Reason = "unpacked"       // it is larger than the limit when it is unpacked
+	Ratio        Reason = "ratio"          // it is a bomb
+	Memory       Reason = "memory"         // other bodies have the memory
+	Proof        Reason = "proof"          // the repair has no proof
+	Late         Reason = "timeout"        // there was no time for it
+	Fault        Reason = "internal-error" // a bug
+	Signed       Reason = "signed"         // a signature covers it
+	Upgrade      Reason = "upgrade"        // the connection is no longer HTTP, such as a WebSocket
+	Trailer      Reason = "trailer"        // fields follow it, such as checksums
 )
 
 // A Result is what became of a body.
@@ -112,8 +114,17 @@ func New(unpacked int64, timeout time.Duration) *Checker {
 	return &Checker{unpacked: unpacked, timeout: timeout, turns: make(chan struct{}, 2*runtime.GOMAXPROCS(0))}
 }
 
-// Check repairs a body with this Content-Encoding as far as options allow.
-func (c *Checker) Check(ctx context.Context, b []byte, encoding string, options ...toolguard.Option) Result {
+// checkWork and checkBase are how much memory the check of a text takes: that many times its size, with
+// its repair, and a constant. Many small messages take most. Where that is not enough, the budget ends the
+// check.
+const (
+	checkWork = 6
+	checkBase = 1 << 20
+)
+
+// Check repairs a body with this Content-Encoding as far as options allow. It takes the memory for that
+// from a share, which has the body, and leaves what the body that goes out needs.
+func (c *Checker) Check(ctx context.Context, b []byte, encoding string, share *Share, options ...toolguard.Option) Result {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	select {
@@ -122,11 +133,17 @@ func (c *Checker) Check(ctx context.Context, b []byte, encoding string, options 
 	case <-ctx.Done():
 		return Result{Outcome: Unreadable, Reason: Late, Body: b}
 	}
-	return c.check(ctx, b, encoding, options)
+	held := share.Held()
+	r := c.check(ctx, b, encoding, share, options)
+	if r.Outcome == Repaired {
+		held = int64(cap(r.Body))
+	}
+	share.Keep(held)
+	return r
 }
 
 // check is Check for a body whose turn it is.
-func (c *Checker) check(ctx context.Context, b []byte, encoding string, options []toolguard.Option) (r Result) {
+func (c *Checker) check(ctx context.Context, b []byte, encoding string, share *Share, options []toolguard.Option) (r Result) {
 	r = Result{Outcome: Unreadable, Body: b}
 	// A bug must not keep a request from a provider who might accept it.
 	defer func() {
@@ -134,13 +151,19 @@ func (c *Checker) check(ctx context.Context, b []byte, encoding string, options 
 			r = Result{Outcome: Unreadable, Reason: Fault, Body: b}
 		}
 	}()
-	text, err := unpack(b, strings.ToLower(strings.TrimSpace(encoding)), c.unpacked)
+	text, err := unpack(b, strings.ToLower(strings.TrimSpace(encoding)), c.unpacked, share)
 	switch {
 	case errors.Is(err, errEncoding):
 		r.Reason = Encoding
 		return r
-	case errors.Is(err, errLarge):
+	case errors.Is(err, ErrLarge):
 		r.Reason = Unpacked
+		return r
+	case errors.Is(err, errRatio):
+		r.Reason = Ratio
+		return r
+	case errors.Is(err, ErrMemory):
+		r.Reason = Memory
 		return r
 	case err != nil:
 		r.Reason = Corrupt
@@ -151,7 +174,13 @@ func (c *Checker) check(ctx context.Context, b []byte, encoding string, options 
 	case int64(len(text)) > c.unpacked:
 		r.Reason = Unpacked
 		return r
+	case !share.Take(checkWork*int64(len(text)) + checkBase):
+		r.Reason = Memory
+		return r
 	}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	defer share.budget.watch(end)()
 	r.Text = text
 	out, fixed, err := toolguard.FixBytes(ctx, text, options...)
 	if err != nil {
@@ -173,6 +202,8 @@ func (c *Checker) check(ctx context.Context, b []byte, encoding string, options 
 // reason returns why the engine does not read or repair a text.
 func reason(ctx context.Context, text []byte, err error) Reason {
 	switch {
+	case errors.Is(context.Cause(ctx), ErrMemory):
+		return Memory
 	case ctx.Err() != nil:
 		return Late
 	case errors.As(err, new(*toolguard.ProofError)), errors.As(err, new(*toolguard.CheckOnlyError)):

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/toolguard/toolguard"
 )
@@ -31,28 +33,204 @@ func options(dialect string) []toolguard.Option {
 	}
 }
 
+// plenty returns a share of a budget that is enough.
+func plenty() *Share { return NewBudget(1<<40, func(int64) {}).Share() }
+
 func TestRead(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		body          string
 		length, limit int64
 		want          string
-		more          bool
+		err           error
 	}{
-		{"abc", 3, 10, "abc", false},
-		{"abc", -1, 3, "abc", false},
-		{"abcd", -1, 3, "abcd", true},
-		{"abcdef", 6, 3, "abcd", true},
-		{"", 0, 3, "", false},
-		{"abc", 1 << 60, 10, "abc", false},
+		{"abc", 3, 10, "abc", nil},
+		{"abc", -1, 3, "abc", nil},
+		{"abcd", -1, 3, "abcd", ErrLarge},
+		{"abcdef", 6, 3, "abcd", ErrLarge},
+		{"abcdef", 2, 10, "abcdef", nil},
+		{"", 0, 3, "", nil},
+		{"", -1, 0, "", nil},
+		{"a", -1, 0, "a", ErrLarge},
+		{"abc", 1 << 60, 10, "abc", nil},
+		{strings.Repeat("x", 100_000), -1, 1 << 20, strings.Repeat("x", 100_000), nil},
+		{strings.Repeat("x", 100_000), 100_000, 100_000, strings.Repeat("x", 100_000), nil},
+		{strings.Repeat("x", 100_000), 7, 99_999, strings.Repeat("x", 100_000), ErrLarge},
 	} {
-		got, more, err := Read(iotest.OneByteReader(strings.NewReader(tt.body)), tt.length, tt.limit)
-		if string(got) != tt.want || more != tt.more || err != nil {
-			t.Errorf("%+v: %q, %t, %v", tt, got, more, err)
+		share := plenty()
+		got, err := Read(iotest.OneByteReader(strings.NewReader(tt.body)), tt.length, tt.limit, share)
+		if string(got) != tt.want || !errors.Is(err, tt.err) || share.Held() != int64(cap(got)) {
+			t.Errorf("%+v: %q, %v, a share of %d for %d", tt, got, err, share.Held(), cap(got))
 		}
 	}
-	if _, _, err := Read(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("abc"))), 3, 10); !errors.Is(err, iotest.ErrTimeout) {
-		t.Errorf("error is %v", err)
+	if got, err := Read(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("abc"))), 3, 10, plenty()); string(got) != "a" || !errors.Is(err, iotest.ErrTimeout) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestGrowth: whatever size is announced, a body has at most twice the memory that it fills.
+func TestGrowth(t *testing.T) {
+	t.Parallel()
+	for _, length := range []int64{-1, 0, 1, 1 << 20, 64 << 20, 1 << 60} {
+		for _, arrived := range []int{0, 1, 300, 4096, 100_000, 1 << 20} {
+			var most int64
+			share := NewBudget(1<<40, func(delta int64) { most = max(most, delta) }).Share()
+			got, err := Read(strings.NewReader(strings.Repeat("x", arrived)), length, 64<<20, share)
+			limit := max(4096, 2*arrived)
+			if length == int64(arrived) {
+				limit = arrived + 1
+			}
+			if err != nil || len(got) != arrived || cap(got) > limit || most > int64(limit) {
+				t.Errorf("%d of %d bytes: %d bytes of memory, taken at most %d at once, want %d, %v", arrived, length, cap(got), most, limit, err)
+			}
+		}
+	}
+}
+
+// TestBudget: bodies together take no more than there is, and what one gives back another can take.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	var used int64
+	budget := NewBudget(10_000, func(delta int64) { used += delta })
+	first, second := budget.Share(), budget.Share()
+	if got, err := Read(strings.NewReader(strings.Repeat("x", 3000)), -1, 1<<20, first); len(got) != 3000 || err != nil || used != 4096 {
+		t.Errorf("the first: %d, %v, %d used", len(got), err, used)
+	}
+	text := strings.Repeat("y", 5000)
+	rest := strings.NewReader(text)
+	got, err := Read(rest, -1, 1<<20, second)
+	if !errors.Is(err, ErrMemory) || string(got) != text[:4096] || rest.Len() != 904 || used != 8192 {
+		t.Errorf("the second: %d, %v, %d left, %d used", len(got), err, rest.Len(), used)
+	}
+	second.Release()
+	first.Release()
+	first.Release()
+	if used != 0 || first.Held() != 0 {
+		t.Errorf("%d used at the end", used)
+	}
+	if got, err := Read(strings.NewReader(text), 5000, 1<<20, second); string(got) != text || err != nil || used != 5001 {
+		t.Errorf("the second again: %d, %v, %d used", len(got), err, used)
+	}
+	second.Release()
+	if !first.Take(10_000) || second.Take(1) {
+		t.Error("the budget is not its limit")
+	}
+}
+
+// TestMemory: a body that cannot be checked within the budget goes out as it came, and what is left is the
+// memory of the body that goes out.
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	text := []byte(seeds["anthropic"][0])
+	size := int64(len(text))
+	need := size + checkWork*size + checkBase
+	for _, tt := range []struct {
+		limit int64
+		want  Reason
+	}{{need, ""}, {need - 1, Memory}} {
+		var used, most int64
+		share := NewBudget(tt.limit, func(delta int64) { used += delta; most = max(most, used) }).Share()
+		if !share.Take(size) {
+			t.Fatal("no memory for the body")
+		}
+		r := New(1<<20, time.Minute).Check(t.Context(), text, "", share, options("anthropic")...)
+		left := int64(cap(r.Body))
+		if tt.want == Memory {
+			left = size
+		}
+		if r.Reason != tt.want || used != left || most > tt.limit {
+			t.Errorf("%d: outcome %d, %q, %d used, want %d, at most %d", tt.limit, r.Outcome, r.Reason, used, left, most)
+		}
+	}
+}
+
+// TestHeap: a check ends if the program holds far more than the budget, and not before.
+func TestHeap(t *testing.T) {
+	t.Parallel()
+	// Each element is a finding.
+	text := []byte(`{"messages":[` + strings.Repeat("{},", 300_000) + `{}]}`)
+	const limit = 10 << 20
+	for heap, want := range map[uint64]Reason{2*limit + besides: Late, 2*limit + besides + 1: Memory} {
+		budget := NewBudget(limit, func(int64) {})
+		var asked atomic.Int32
+		budget.heap = func() uint64 { asked.Add(1); return heap }
+		share := budget.Share()
+		r := New(1<<20, 100*time.Millisecond).Check(t.Context(), text, "", share, options("anthropic")...)
+		if r.Outcome != Unreadable || r.Reason != want || &r.Body[0] != &text[0] || asked.Load() == 0 || share.Held() != 0 {
+			t.Errorf("%d: outcome %d, %q, asked %d times, %d held", heap, r.Outcome, r.Reason, asked.Load(), share.Held())
+		}
+	}
+	if got := heapBytes(); got < uint64(len(text)) {
+		t.Errorf("the heap has %d bytes", got)
+	}
+}
+
+// gz and zs pack a text.
+func gz(text []byte) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write(text)
+	_ = z.Close()
+	return b.Bytes()
+}
+
+func zs(t *testing.T, text []byte, window int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z, err := zstd.NewWriter(&b, zstd.WithWindowSize(window))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The size of a text that comes in parts is not announced, but its window is.
+	for part := range slices.Chunk(text, max(1, len(text)/2)) {
+		_, _ = z.Write(part)
+		_ = z.Flush()
+	}
+	_ = z.Close()
+	return b.Bytes()
+}
+
+// TestUnpack: unpacking ends at the ratio, at the limit and at the end of the memory, and windows count as
+// memory before they are there.
+func TestUnpack(t *testing.T) {
+	t.Parallel()
+	random := make([]byte, 300_000)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(random) // never fails
+	zeros := make([]byte, 4<<20)
+	skip := append([]byte{0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0}, "abc"...)
+	for _, tt := range []struct {
+		name          string
+		packed        []byte
+		encoding      string
+		limit, memory int64
+		text          int
+		err           error
+	}{
+		{"gzip", gz(random), "gzip", 1 << 20, 1 << 30, len(random), nil},
+		{"zstd", zs(t, random, 1<<20), "zstd", 1 << 20, 1 << 30, len(random), nil},
+		{"a window larger than the limit", zs(t, random[:1000], 8<<20), "zstd", 1 << 20, 1 << 30, 1000, nil},
+		{"zstd behind frames to skip", append(slices.Concat(skip, skip), zs(t, random, 1<<20)...), "zstd", 1 << 20, 1 << 30, len(random), nil},
+		{"two frames", slices.Concat(zs(t, random, 1<<20), zs(t, random, 1<<20)), "zstd", 1 << 20, 1 << 30, 2 * len(random), nil},
+		{"a second frame with more", slices.Concat(zs(t, random, 1<<20), zs(t, random, 8<<20)), "zstd", 1 << 20, 1 << 30, 0, ErrLarge},
+		{"a window beyond all", zs(t, random[:1000], 16<<20), "zstd", 64 << 20, 1 << 30, 0, ErrLarge},
+		{"no memory for the window", zs(t, random[:1000], 8<<20), "zstd", 1 << 20, 8 << 20, 0, ErrMemory},
+		{"no memory for the text", gz(random), "gzip", 1 << 20, 500_000, 0, ErrMemory},
+		{"gzip, a bomb", gz(zeros), "gzip", 64 << 20, 1 << 30, 0, errRatio},
+		{"zstd, a bomb", zs(t, zeros, 1<<20), "zstd", 64 << 20, 1 << 30, 0, errRatio},
+		{"a bomb below 1 MiB", gz(zeros[:1<<20]), "gzip", 64 << 20, 1 << 30, 1 << 20, nil},
+		{"a bomb over the limit", gz(zeros), "gzip", 1 << 20, 1 << 30, 0, ErrLarge},
+		{"another encoding", gz(zeros), "br", 1 << 20, 1 << 30, 0, errEncoding},
+		{"only frames to skip", skip, "zstd", 1 << 20, 1 << 30, 0, nil},
+	} {
+		var used, most int64
+		share := NewBudget(tt.memory, func(delta int64) { used += delta; most = max(most, used) }).Share()
+		got, err := unpack(tt.packed, tt.encoding, tt.limit, share)
+		if !errors.Is(err, tt.err) || len(got) != tt.text || most > tt.memory {
+			t.Errorf("%s: %d bytes, %v, %d used", tt.name, len(got), err, most)
+		}
+		if err == nil && used != int64(cap(got)) {
+			t.Errorf("%s: a share of %d for %d", tt.name, used, cap(got))
+		}
 	}
 }
 
@@ -66,7 +244,7 @@ func TestTurns(t *testing.T) {
 	var done atomic.Bool
 	var all sync.WaitGroup
 	all.Go(func() {
-		r := c.Check(t.Context(), []byte(`{"messages":[]}`), "", options("anthropic")...)
+		r := c.Check(t.Context(), []byte(`{"messages":[]}`), "", plenty(), options("anthropic")...)
 		if done.Store(true); r.Outcome != Whole {
 			t.Errorf("%+v", r)
 		}
@@ -77,7 +255,7 @@ func TestTurns(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if r := c.Check(ctx, []byte(`{}`), "", options("anthropic")...); r.Outcome != Unreadable || r.Reason != Late || string(r.Body) != "{}" {
+	if r := c.Check(ctx, []byte(`{}`), "", plenty(), options("anthropic")...); r.Outcome != Unreadable || r.Reason != Late || string(r.Body) != "{}" {
 		t.Errorf("%+v", r)
 	}
 	<-c.turns
@@ -90,7 +268,7 @@ func TestFault(t *testing.T) {
 	c := New(1<<20, time.Minute)
 	b := []byte(`{"messages":[]}`)
 	for range 2 * cap(c.turns) {
-		if r := c.Check(t.Context(), b, "", toolguard.Dialect("nonsense")); r.Outcome != Unreadable || r.Reason != Fault || &r.Body[0] != &b[0] {
+		if r := c.Check(t.Context(), b, "", plenty(), toolguard.Dialect("nonsense")); r.Outcome != Unreadable || r.Reason != Fault || &r.Body[0] != &b[0] {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -173,19 +351,19 @@ func TestWords(t *testing.T) {
 	} {
 		text := head + `{"type":"tool_result","tool_use_id":"t9",` + tt.result + `},` + rest
 		want := head + `{"type":"text",` + strings.Replace(tt.text, "LABEL", "[toolguard] Result of unknown (id t9), kept as text:", 1) + `},` + rest
-		r := New(1<<20, time.Minute).Check(t.Context(), []byte(text), "", options("anthropic")...)
+		r := New(1<<20, time.Minute).Check(t.Context(), []byte(text), "", plenty(), options("anthropic")...)
 		if diff := cmp.Diff(want, string(r.Body)); r.Outcome != Repaired || len(r.Left()) > 0 || diff != "" {
 			t.Errorf("%s: %d (-want +got):\n%s", tt.result, r.Outcome, diff)
 		}
 	}
 	// A late response is not moved if what is beside it would go.
 	late := `{"contents":[{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}},{"functionCall":{"id":"b","name":"f","args":{}}},{"functionCall":{"id":"c","name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"id":"x","name":"f","response":{"output":"x"}}},{"functionResponse":{"id":"y","name":"f","response":{"output":"y"}}},{"functionResponse":{"id":"z","name":"f","response":{"output":"z"}}}]},{"role":"model","parts":[{"functionCall":{"id":"x","name":"f","args":{}}},{"functionCall":{"id":"y","name":"f","args":{}}},{"functionCall":{"id":"z","name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"id":"b","name":"f","response":{"output":"b"}}},{"functionResponse":{"id":"c","name":"f","response":{"output":"c"}}}],"note":"words"}]}`
-	r := New(1<<20, time.Minute).Check(t.Context(), []byte(late), "", append(options("gemini"), toolguard.AllowFor("misplaced-tool-result"))...)
+	r := New(1<<20, time.Minute).Check(t.Context(), []byte(late), "", plenty(), append(options("gemini"), toolguard.AllowFor("misplaced-tool-result"))...)
 	if !bytes.Contains(r.Body, []byte(`"note":"words"`)) {
 		t.Errorf("a late response: %d %s", r.Outcome, r.Body)
 	}
 	object := `{"contents":[{"role":"user","parts":[{"text":"q"},{"functionResponse":{"name":"f","response":{"a \"key\"":["b\n",{"c":1.5}]}}}]}]}`
-	if r := New(1<<20, time.Minute).Check(t.Context(), []byte(object), "", options("gemini")...); r.Outcome != Repaired || len(r.Left()) > 0 {
+	if r := New(1<<20, time.Minute).Check(t.Context(), []byte(object), "", plenty(), options("gemini")...); r.Outcome != Repaired || len(r.Left()) > 0 {
 		t.Errorf("an object: %d %s", r.Outcome, r.Body)
 	}
 }
@@ -207,14 +385,10 @@ func FuzzBody(f *testing.F) {
 		name := names[int(dialect)%len(names)]
 		body, header := text, ""
 		if encoding%2 == 1 {
-			var b bytes.Buffer
-			z := gzip.NewWriter(&b)
-			_, _ = z.Write(text)
-			_ = z.Close()
-			body, header = b.Bytes(), "gzip"
+			body, header = gz(text), "gzip"
 		}
 		came := sha256.Sum256(body)
-		r := c.Check(t.Context(), body, header, options(name)...)
+		r := c.Check(t.Context(), body, header, plenty(), options(name)...)
 		if sha256.Sum256(body) != came {
 			t.Fatal("the body was changed in place")
 		}

@@ -35,7 +35,7 @@ func TestHistories(t *testing.T) {
 			case "gemini-3":
 				dialect = "gemini"
 			}
-			r := New(1<<20, time.Minute).Check(t.Context(), body, "",
+			r := New(1<<20, time.Minute).Check(t.Context(), body, "", plenty(),
 				toolguard.Request(), toolguard.Send(), toolguard.Dialect(dialect), toolguard.Target(target), toolguard.Allow(toolguard.Additive),
 				toolguard.Strategy("orphan-tool-result", "text"), toolguard.AllowFor("orphan-tool-result", "misplaced-tool-result", "result-kind-mismatch"))
 			if r.Outcome != Repaired {

@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -77,13 +78,13 @@ func oneLine(text string) string {
 // flags are the values of the flags.
 type flags struct {
 	listen, metrics, record                 string
-	upstreams, hosts                        []string
+	upstreams, hosts, origins               []string
 	safeOnly, unsafe, dryRun                bool
 	strategies, selected, ignored           []string
 	target, placeholder                     string
 	onError, onUnreadable                   string
-	maxBody, maxUnpacked                    quantity.Bytes
-	timeout                                 time.Duration
+	maxBody, maxUnpacked, maxMemory         quantity.Bytes
+	timeout, readTimeout                    time.Duration
 	allowRemote, allowHTTP, env, versionAsk bool
 }
 
@@ -135,7 +136,7 @@ Exit codes: 0 if the proxy was ended by a signal, 2 if it could not start.`,
 				}
 				return printEnv(stdout, f.listen, all)
 			}
-			return f.run(cmd.Context(), stderr)
+			return f.run(cmd.Context(), version, stderr)
 		},
 	}
 	cmd.SetOut(stdout)
@@ -163,10 +164,13 @@ func (f *flags) define(flags *pflag.FlagSet) {
 	flags.StringVar(&f.onUnreadable, "on-unreadable", "pass", "if a body cannot be read, or its repair cannot be proved, `what` to do: pass or reject")
 	flags.Var(&f.maxBody, "max-body", "pass bodies above this `size` unread")
 	flags.Var(&f.maxUnpacked, "max-unpacked", "pass packed bodies unread whose text is above this `size`")
+	flags.Var(&f.maxMemory, "max-memory", "pass bodies unread while all bodies together need more than this `size` (default: a quarter of what the machine or its cgroup has)")
+	flags.DurationVar(&f.readTimeout, "read-timeout", 30*time.Second, "end a request if the body that is read for repair is slower than 1 KiB/s for this `time`")
 	flags.DurationVar(&f.timeout, "repair-timeout", 2*time.Second, "pass bodies unread whose check takes longer than this `time`")
 	flags.StringVar(&f.record, "record", "", "write the outlines of broken requests, without their contents, to this `directory`")
 	flags.StringVar(&f.metrics, "metrics", "", "serve /metrics for Prometheus at this `address`")
 	flags.StringArrayVar(&f.hosts, "host", nil, "also accept requests whose Host is this `name`; repeatable")
+	flags.StringArrayVar(&f.origins, "allow-origin", nil, "also accept requests of the program whose pages have this `origin`, such as app://localhost; repeatable")
 	flags.BoolVar(&f.allowRemote, "allow-remote", false, "listen at addresses that other machines can reach")
 	flags.BoolVar(&f.allowHTTP, "allow-http", false, "send requests over HTTP without TLS to other machines")
 	flags.BoolVar(&f.env, "print-env", false, "print the settings of clients and exit")
@@ -286,8 +290,8 @@ var (
 // config returns what the flags ask for.
 func (f *flags) config(log *slog.Logger) (server.Config, error) {
 	c := server.Config{
-		DryRun: f.dryRun, MaxBody: int64(f.maxBody), MaxUnpacked: int64(f.maxUnpacked), Timeout: f.timeout,
-		Profile: f.target, Metrics: metrics.New(), Log: log,
+		DryRun: f.dryRun, MaxBody: int64(f.maxBody), MaxUnpacked: int64(f.maxUnpacked), MaxMemory: int64(f.maxMemory),
+		Timeout: f.timeout, ReadTimeout: f.readTimeout, Profile: f.target, Metrics: metrics.New(), Log: log,
 	}
 	all, err := f.parseUpstreams()
 	if err != nil {
@@ -314,6 +318,13 @@ func (f *flags) config(log *slog.Logger) (server.Config, error) {
 		}
 		c.Hosts = append(c.Hosts, name)
 	}
+	for _, value := range f.origins {
+		origin, err := server.ParseOrigin(value)
+		if err != nil {
+			return c, fmt.Errorf("--allow-origin: %w", err)
+		}
+		c.Origins = append(c.Origins, origin)
+	}
 	if c.RejectErrors, err = choice("on-error", f.onError); err != nil {
 		return c, err
 	}
@@ -323,13 +334,19 @@ func (f *flags) config(log *slog.Logger) (server.Config, error) {
 	for _, size := range []struct {
 		flag  string
 		value quantity.Bytes
-	}{{"max-body", f.maxBody}, {"max-unpacked", f.maxUnpacked}} {
+	}{{"max-body", f.maxBody}, {"max-unpacked", f.maxUnpacked}, {"max-memory", f.maxMemory}} {
 		if size.value > 1<<40 {
 			return c, fmt.Errorf("--%s: expected a size of at most 1 TiB, got %s", size.flag, size.value.String())
 		}
 	}
 	if f.timeout <= 0 {
 		return c, fmt.Errorf("--repair-timeout: expected a time above 0, got %s", f.timeout)
+	}
+	if f.readTimeout <= 0 {
+		return c, fmt.Errorf("--read-timeout: expected a time above 0, got %s", f.readTimeout)
+	}
+	if c.MaxMemory == 0 {
+		c.MaxMemory = quarter(memlimit.FromCgroup, memlimit.FromSystem)
 	}
 	if c.Repairs, err = f.repairs(); err != nil {
 		return c, err
@@ -348,6 +365,21 @@ func (f *flags) config(log *slog.Logger) (server.Config, error) {
 		}
 	}
 	return c, nil
+}
+
+// quarter returns a quarter of the least memory that the sources know, and a quarter of 1 GiB if they
+// know none.
+func quarter(sources ...memlimit.Provider) int64 {
+	least := uint64(math.MaxInt64)
+	for _, source := range sources {
+		if n, err := source(); err == nil && n > 0 {
+			least = min(least, n)
+		}
+	}
+	if least == math.MaxInt64 {
+		least = 1 << 30
+	}
+	return int64(least / 4)
 }
 
 func (f *flags) localMetrics() error {
@@ -442,7 +474,7 @@ func (f *flags) repairs() ([]toolguard.Option, error) {
 }
 
 // run serves until ctx ends.
-func (f *flags) run(ctx context.Context, stderr io.Writer) error {
+func (f *flags) run(ctx context.Context, version string, stderr io.Writer) error {
 	// The transport would log what an upstream sends unasked, which can be the end of an answer.
 	stdlog.SetOutput(io.Discard)
 	log := slog.New(slog.NewJSONHandler(stderr, nil))
@@ -450,6 +482,7 @@ func (f *flags) run(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	c.Version = version
 	s, err := server.New(c, drain)
 	if err != nil {
 		return err
@@ -473,6 +506,7 @@ func (f *flags) run(ctx context.Context, stderr io.Writer) error {
 		defer side.Close()
 		args = append(args, "metrics", side.Addr().String())
 	}
+	args = append(args, "max_memory", c.MaxMemory)
 	if f.dryRun {
 		args = append(args, "dry_run", true)
 	}

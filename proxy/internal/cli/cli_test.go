@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -18,8 +20,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/toolguard/toolguard/internal/manpage"
 )
@@ -93,6 +97,7 @@ func TestMistakes(t *testing.T) {
 		{"--upstream antropic", `--upstream: "antropic": unknown preset "antropic"; did you mean "anthropic"?`},
 		{"--upstream /a", `--upstream: "/a": expected /a=, followed by a preset or a URL`},
 		{"--upstream /a?b=openai", `--upstream: "/a?b=openai": expected a prefix such as /a, got "/a?b"`},
+		{"--upstream /a/../b=openai", `--upstream: "/a/../b=openai": expected a prefix such as /a, got "/a/../b"`},
 		{"--upstream ftp://x", `--upstream: expected a URL that begins with https:// or http:// and names a host, got the scheme "ftp" and the host "x"`},
 		{"--upstream https://me:secret@gw.example", `--upstream: gw.example: expected a URL without a user or a password; clients send their own keys`},
 		{"--upstream https://gw.example?key=secret", `--upstream: gw.example: expected a URL without ? and #`},
@@ -115,7 +120,13 @@ func TestMistakes(t *testing.T) {
 		{"--max-unpacked 2TB", `--max-unpacked: expected a size of at most 1 TiB, got 2000000000000`},
 		{"--repair-timeout 2", `--repair-timeout: expected a time, such as 2s or 500ms, got "2"`},
 		{"--repair-timeout 0s", `--repair-timeout: expected a time above 0, got 0s`},
+		{"--read-timeout 0s", `--read-timeout: expected a time above 0, got 0s`},
+		{"--read-timeout -1s", `--read-timeout: expected a time above 0, got -1s`},
+		{"--max-memory 0", `--max-memory: expected a size, such as 64MiB, got "0"`},
+		{"--max-memory 2TiB", `--max-memory: expected a size of at most 1 TiB, got 2097152MiB`},
 		{"--host a:1", `--host: expected the name or the address of a host without a port, got "a:1"`},
+		{"--allow-origin https://gw.example", `--allow-origin: expected the origin of a program, such as app://localhost, got "https://gw.example"; pages of other hosts need --host`},
+		{"--allow-origin app", `--allow-origin: expected the origin of a program, such as app://localhost, got "app"`},
 		{"--host a;b", `--host: expected the name or the address of a host without a port, got "a;b"`},
 		{"--upstream https://gw.example:99999", `--upstream: gw.example:99999: expected a port from 1 to 65535 behind the colon`},
 		{"--upstream https://gw.example:", `--upstream: gw.example:: expected a port from 1 to 65535 behind the colon`},
@@ -186,6 +197,52 @@ func TestMan(t *testing.T) {
 	delete(cmd.Annotations, cobra.CommandDisplayNameAnnotation)
 	root.AddCommand(cmd)
 	golden(t, filepath.Join("..", "..", "..", "docs", "man", "toolguard-proxy.1"), manpage.All(root)["toolguard-proxy.1"])
+}
+
+// TestQuarter: bodies get a quarter of the memory, which is the least that is known.
+func TestQuarter(t *testing.T) {
+	t.Parallel()
+	none := func() (uint64, error) { return 0, memlimit.ErrNoLimit }
+	for _, tt := range []struct {
+		cgroup, system memlimit.Provider
+		want           int64
+	}{
+		{memlimit.Limit(512 << 20), memlimit.Limit(16 << 30), 128 << 20},
+		{memlimit.Limit(1 << 40), memlimit.Limit(16 << 30), 4 << 30},
+		{none, memlimit.Limit(16 << 30), 4 << 30},
+		{memlimit.Limit(512 << 20), none, 128 << 20},
+		{memlimit.Limit(0), memlimit.Limit(math.MaxUint64), 256 << 20},
+		{none, none, 256 << 20},
+	} {
+		if got := quarter(tt.cgroup, tt.system); got != tt.want {
+			t.Errorf("%d, want %d", got, tt.want)
+		}
+	}
+}
+
+// TestConfig: the flags and their defaults reach the server.
+func TestConfig(t *testing.T) {
+	t.Parallel()
+	type values struct {
+		Memory  int64
+		Time    time.Duration
+		Origins []string
+	}
+	for args, want := range map[string]values{
+		"": {quarter(memlimit.FromCgroup, memlimit.FromSystem), 30 * time.Second, nil},
+		"--max-memory 7MiB --read-timeout 5s --allow-origin APP://a --allow-origin tauri://localhost/": {7 << 20, 5 * time.Second, []string{"app://a", "tauri://localhost"}},
+	} {
+		f := &flags{maxBody: 1, maxUnpacked: 1}
+		set := pflag.NewFlagSet("", pflag.ContinueOnError)
+		f.define(set)
+		if err := set.Parse(strings.Fields(args)); err != nil {
+			t.Fatal(err)
+		}
+		c, err := f.config(slog.New(slog.DiscardHandler))
+		if diff := cmp.Diff(want, values{c.MaxMemory, c.ReadTimeout, c.Origins}); diff != "" || err != nil || c.MaxMemory < 1<<20 {
+			t.Errorf("%s: %v (-want +got):\n%s", args, err, diff)
+		}
+	}
 }
 
 // TestVersion: the program says its version, by which toolguard knows that they belong together.

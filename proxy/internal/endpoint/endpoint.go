@@ -4,11 +4,11 @@ package endpoint
 
 import (
 	"net/http"
-	"net/url"
 	"path"
 	"strings"
 
 	"github.com/toolguard/toolguard/proxy/internal/refusal"
+	"github.com/toolguard/toolguard/proxy/internal/target"
 )
 
 // An Endpoint is a row of the table.
@@ -66,26 +66,19 @@ var endpoints = []Endpoint{
 }
 
 // Find returns the endpoint of a request with this method to this path, as it is escaped in a
-// URL, or nil.
+// URL, or nil. Paths with the same names are the same, however many slashes they have.
 func Find(method, escapedPath string) *Endpoint {
 	if method != http.MethodPost {
 		return nil
 	}
-	segments := strings.Split(escapedPath, "/")
-	for i, s := range segments {
-		plain, err := url.PathUnescape(s)
-		if err != nil {
-			return nil
-		}
-		segments[i] = strings.ReplaceAll(plain, "/", "\x00") // a slash in a name ends no segment
-	}
+	names := target.Names(escapedPath)
 	for i := range endpoints {
 		for _, pattern := range endpoints[i].Paths {
 			n := strings.Count(pattern, "/") + 1
-			if n > len(segments) {
+			if n > len(names) {
 				continue
 			}
-			if ok, err := path.Match(pattern, strings.Join(segments[len(segments)-n:], "/")); ok && err == nil {
+			if ok, err := path.Match(pattern, strings.Join(names[len(names)-n:], "/")); ok && err == nil {
 				return &endpoints[i]
 			}
 		}

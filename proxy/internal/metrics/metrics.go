@@ -19,6 +19,7 @@ type Metrics struct {
 	failures *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	active   prometheus.Gauge
+	memory   prometheus.Gauge
 }
 
 // New returns metrics that are all 0.
@@ -50,8 +51,12 @@ func New() *Metrics {
 			Name: "toolguard_proxy_active_requests",
 			Help: "Requests and streams that have not ended.",
 		}),
+		memory: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "toolguard_proxy_memory_bytes",
+			Help: "Memory for bodies and their checks, bounded by --max-memory.",
+		}),
 	}
-	m.registry.MustRegister(m.requests, m.repairs, m.passed, m.failures, m.seconds, m.active,
+	m.registry.MustRegister(m.requests, m.repairs, m.passed, m.failures, m.seconds, m.active, m.memory,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -71,6 +76,9 @@ func (m *Metrics) Passed(reason string) { m.passed.WithLabelValues(reason).Inc()
 func (m *Metrics) Failure(upstream, reason string) {
 	m.failures.WithLabelValues(upstream, reason).Inc()
 }
+
+// Memory counts a change of the memory for bodies.
+func (m *Metrics) Memory(delta int64) { m.memory.Add(float64(delta)) }
 
 // Checked counts the time that a check took.
 func (m *Metrics) Checked(outcome string, took time.Duration) {

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -78,11 +79,13 @@ func (d *Dir) Add(e Entry, text []byte) error {
 		return nil
 	}
 	var err error
-	if e.Request, err = outline(text, d.key); err != nil {
+	f := formOf(e.Dialect)
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if e.Request, err = outline(text, f, d.key); err != nil {
 		return err
 	}
 	for i := range e.Findings {
-		e.Findings[i].Pointer = shorten(e.Findings[i].Pointer)
+		e.Findings[i].Pointer = shorten(e.Findings[i].Pointer, text, f)
 	}
 	var b bytes.Buffer
 	to := json.NewEncoder(&b)
@@ -91,14 +94,14 @@ func (d *Dir) Add(e Entry, text []byte) error {
 	if err := to.Encode(e); err != nil {
 		return err
 	}
-	f, err := d.create()
+	file, err := d.create()
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(b.Bytes())
-	if err = errors.Join(err, f.Close()); err != nil {
+	_, err = file.Write(b.Bytes())
+	if err = errors.Join(err, file.Close()); err != nil {
 		d.next--
-		return errors.Join(err, os.Remove(f.Name())) // it would count as a file
+		return errors.Join(err, os.Remove(file.Name())) // it would count as a file
 	}
 	return nil
 }
@@ -128,6 +131,9 @@ var payload = map[string]bool{
 	"responseSchema": true, "responseJsonSchema": true, "response_schema": true, "output_schema": true,
 	"metadata": true, "requestMetadata": true, "labels": true, "promptVariables": true, "variables": true,
 	"additionalModelRequestFields": true, "env": true, "headers": true, "logit_bias": true, "source": true,
+	"parameters_json_schema": true, "response_json_schema": true, "input_examples": true, "guided_json": true,
+	"attributes": true, "filters": true, "metadataFilter": true, "client_metadata": true, "value": true,
+	"chat_template_kwargs": true, "extra_body": true, "extra_content": true,
 }
 
 // holdsMessages reports whether the value of a key is a list of messages or items instead.
@@ -139,17 +145,13 @@ var identities = map[string]bool{
 	"previous_response_id": true,
 }
 
-// words are the keys whose values say what a value is.
-var words = map[string]bool{"role": true, "type": true}
-
-// outline returns a JSON text without its contents: the values of role and type stay, and so do
-// keys, numbers and literals outside of payloads. Ids become hashes with a key, and each other
-// string becomes its length.
-func outline(text, key []byte) ([]byte, error) {
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	o := &outliner{from: json.NewDecoder(bytes.NewReader(text)), text: text, key: key}
+// outline returns a JSON text without its contents: keys, values of role and type, and numbers stay if
+// the form knows them, and so do literals. Ids become hashes with a key. Each other text or number, and all
+// that is below a payload or an unknown key, becomes its length.
+func outline(text []byte, f form, key []byte) ([]byte, error) {
+	o := &outliner{from: json.NewDecoder(bytes.NewReader(text)), text: text, form: f, key: key}
 	o.from.UseNumber()
-	if err := o.value(""); err != nil {
+	if err := o.value(place{}); err != nil {
 		return nil, err
 	}
 	return o.to.Bytes(), nil
@@ -160,14 +162,24 @@ type outliner struct {
 	from *json.Decoder
 	to   bytes.Buffer
 	text []byte
+	form form
 	key  []byte
 	top  int // how many objects and arrays are open
 }
 
-// value writes the outline of the next value, which is that of a key, or of none.
-func (o *outliner) value(key string) error {
+// A place is where a value is.
+type place struct {
+	parent  string // the key below which the object is that has the value
+	key     string // of the value, or of the list that it is an element of
+	element bool
+	sealed  bool // only the length stays
+}
+
+// value writes the outline of the next value.
+func (o *outliner) value(p place) error {
 	first := o.peek()
-	if payload[key] && (first == '{' || first == '[') && !(o.top == 1 && holdsMessages(key, first)) {
+	payload := payload[p.key] && !p.element && !(o.top == 1 && holdsMessages(p.key, first))
+	if (p.sealed || payload) && (first == '{' || first == '[') {
 		var raw json.RawMessage
 		if err := o.from.Decode(&raw); err != nil {
 			return err
@@ -181,14 +193,14 @@ func (o *outliner) value(key string) error {
 	}
 	switch t := token.(type) {
 	case json.Delim:
-		return o.compound(t)
+		return o.compound(p, t)
 	case string:
-		o.string(key, t)
+		o.string(p, t)
 	case json.Number:
-		if payload[key] || identities[key] {
-			o.string(key, t.String())
-		} else {
+		if o.form.numbers[p.parent+"."+p.key] && !p.element {
 			o.to.WriteString(t.String())
+		} else {
+			o.string(p, t.String())
 		}
 	case bool:
 		fmt.Fprint(&o.to, t)
@@ -211,7 +223,7 @@ func (o *outliner) peek() byte {
 }
 
 // compound writes the outline of an object or an array whose first token was read.
-func (o *outliner) compound(open json.Delim) error {
+func (o *outliner) compound(p place, open json.Delim) error {
 	o.top++
 	defer func() { o.top-- }()
 	o.to.WriteByte(byte(open))
@@ -219,14 +231,20 @@ func (o *outliner) compound(open json.Delim) error {
 		if i > 0 {
 			o.to.WriteByte(',')
 		}
-		inner := ""
+		inner := place{parent: p.parent, key: p.key, element: true}
 		if open == '{' {
 			token, err := o.from.Token()
 			if err != nil {
 				return err
 			}
-			inner, _ = token.(string)
-			o.quote(safeKey(inner))
+			key, _ := token.(string)
+			if o.form.keys[key] {
+				inner = place{parent: p.key, key: key}
+				o.quote(key)
+			} else {
+				inner = place{sealed: true}
+				o.quote(fmt.Sprintf("<key of %d bytes>", len(key)))
+			}
 			o.to.WriteByte(':')
 		}
 		if err := o.value(inner); err != nil {
@@ -243,12 +261,12 @@ func (o *outliner) compound(open json.Delim) error {
 	return nil
 }
 
-// string writes the outline of a string.
-func (o *outliner) string(key, s string) {
+// string writes the outline of a string, or of a number as one.
+func (o *outliner) string(p place, s string) {
 	switch {
-	case words[key] && isWord(s):
+	case o.form.words[p.key][s] && !p.element:
 		o.quote(s)
-	case identities[key]:
+	case identities[p.key] && !p.element:
 		sum := hmac.New(sha256.New, o.key)
 		sum.Write([]byte(s))
 		o.quote("<" + hex.EncodeToString(sum.Sum(nil)[:6]) + ">")
@@ -263,39 +281,37 @@ func (o *outliner) size(n int) { o.quote(fmt.Sprintf("<%d bytes>", n)) }
 // quote writes a string that needs no escapes.
 func (o *outliner) quote(s string) { o.to.WriteString(`"` + s + `"`) }
 
-// safeKey returns a key, or its length if it can be more than a name.
-func safeKey(key string) string {
-	if isWord(key) {
-		return key
-	}
-	return fmt.Sprintf("<key of %d bytes>", len(key))
-}
-
-// isWord reports whether a text is a name such as toolUseId, and no longer than those are.
-func isWord(s string) bool {
-	if s == "" || len(s) > 40 {
-		return false
-	}
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '_', i > 0 && c >= '0' && c <= '9':
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-// shorten cuts a JSON pointer at the first payload.
-func shorten(pointer string) string {
+// shorten cuts a JSON pointer into a text before the first key that the form does not know, and behind the
+// first payload.
+func shorten(pointer string, text []byte, f form) string {
 	steps := strings.Split(pointer, "/")
-	for i, step := range steps {
+	at := json.RawMessage(text)
+	for i, step := range steps[1:] {
+		var list []json.RawMessage
+		var fields map[string]json.RawMessage
 		switch {
-		case payload[step] && !(i == 1 && step == "input"):
+		case json.Unmarshal(at, &list) == nil:
+			n, err := strconv.Atoi(step)
+			if err != nil || n < 0 || n >= len(list) {
+				return strings.Join(steps[:i+1], "/")
+			}
+			at = list[n]
+		case json.Unmarshal(at, &fields) != nil, !f.keys[step]:
 			return strings.Join(steps[:i+1], "/")
-		case i > 0 && !isWord(step) && strings.Trim(step, "0123456789") != "":
-			return strings.Join(steps[:i], "/")
+		default:
+			at = fields[step]
+			if payload[step] && !(i == 0 && holdsMessages(step, first(at))) {
+				return strings.Join(steps[:i+2], "/")
+			}
 		}
 	}
 	return pointer
+}
+
+// first returns the first byte of a JSON value, 0 if there is none.
+func first(value []byte) byte {
+	if len(value) == 0 {
+		return 0
+	}
+	return value[0]
 }

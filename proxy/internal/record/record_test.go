@@ -1,9 +1,11 @@
 package record
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,23 +15,40 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/toolguard/toolguard/internal/provider"
+	"github.com/toolguard/toolguard/proxy/internal/endpoint"
 )
 
-// TestOutline: structure stays, and contents do not.
+// TestOutline: structure stays where the dialect knows it, and contents do not.
 func TestOutline(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ text, want string }{
-		{`{"role":"user","content":"words","n":1.50,"t":true,"z":null}`, `{"role":"user","content":"<5 bytes>","n":1.50,"t":true,"z":null}`},
-		{` { "type" : "tool_use" , "input" : { "secret" : [ 1 ] } , "type":"x" } `, `{"type":"tool_use","input":"<20 bytes>","type":"x"}`},
-		{`{"input":[{"type":"function_call","arguments":"{\"a\":1}","input":{"b":2},"output":[{"c":3}],"args":4}]}`, `{"input":[{"type":"function_call","arguments":"<7 bytes>","input":"<7 bytes>","output":"<9 bytes>","args":"<1 bytes>"}]}`},
-		{`{"input":"words"}`, `{"input":"<5 bytes>"}`},
-		{`{"role":"two words","type":"` + strings.Repeat("x", 41) + `","stop":["a","bc"]}`, `{"role":"<9 bytes>","type":"<41 bytes>","stop":["<1 bytes>","<2 bytes>"]}`},
-		{`{"a key":1,"k\u0000":2,"":3,"ключ":4}`, `{"<key of 5 bytes>":1,"<key of 2 bytes>":2,"<key of 0 bytes>":3,"<key of 8 bytes>":4}`},
-		{`{"id":"a","tool_use_id":"b","call_id":"a","name":7}`, `{"id":"<A>","tool_use_id":"<B>","call_id":"<A>","name":"<C>"}`},
-		{"\ufeff[]", `[]`},
-		{`{"metadata":{"user_id":"u"},"tools":[{"name":"f","input_schema":{"p":1}}]}`, `{"metadata":"<15 bytes>","tools":[{"name":"<A>","input_schema":"<7 bytes>"}]}`},
+	for _, tt := range []struct{ dialect, text, want string }{
+		{"anthropic", `{"role":"user","content":"words","max_tokens":1.50,"stream":true,"system":null}`, `{"role":"user","content":"<5 bytes>","max_tokens":1.50,"stream":true,"system":null}`},
+		{"anthropic", ` { "type" : "tool_use" , "input" : { "secret" : [ 1 ] } , "type":"text" } `, `{"type":"tool_use","input":"<20 bytes>","type":"text"}`},
+		{
+			"openai-responses", `{"input":[{"type":"function_call","arguments":"{\"a\":1}","input":{"b":2},"output":[{"c":3}],"results":4}]}`,
+			`{"input":[{"type":"function_call","arguments":"<7 bytes>","input":"<7 bytes>","output":"<9 bytes>","results":"<1 bytes>"}]}`,
+		},
+		{"openai-responses", `{"input":"words"}`, `{"input":"<5 bytes>"}`},
+		{"openai-chat", `{"role":"robot","type":"Type","stop":["a","bc"],"messages":[{"role":["user"],"content":["user"]}]}`, `{"role":"<5 bytes>","type":"<4 bytes>","stop":["<1 bytes>","<2 bytes>"],"messages":[{"role":["<4 bytes>"],"content":["<4 bytes>"]}]}`},
+		{"openai-chat", `{"a key":1,"k\u0000":"x","":null,"ключ":true,"maria":{"messages":[1]},"toolUseId":"a"}`, `{"<key of 5 bytes>":"<1 bytes>","<key of 2 bytes>":"<1 bytes>","<key of 0 bytes>":null,"<key of 8 bytes>":true,"<key of 5 bytes>":"<16 bytes>","<key of 9 bytes>":"<1 bytes>"}`},
+		{"anthropic", `{"messages":[{"id":"a","tool_use_id":"b","name":7,"content":[{"id":"a"}]}]}`, `{"messages":[{"id":"<A>","tool_use_id":"<B>","name":"<C>","content":[{"id":"<A>"}]}]}`},
+		{"anthropic", "[]", `[]`},
+		{
+			"anthropic", `{"metadata":{"user_id":"u"},"tools":[{"name":"f","input_schema":{"type":1},"max_uses":3,"temperature":3,"input_examples":[{"max_uses":1}]}]}`,
+			`{"metadata":"<15 bytes>","tools":[{"name":"<A>","input_schema":"<10 bytes>","max_uses":3,"temperature":"<1 bytes>","input_examples":"<16 bytes>"}]}`,
+		},
+		// A number stays at its place only.
+		{
+			"openai-chat", `{"temperature":0.5,"max_tokens":[1,2],"messages":[{"temperature":36.6,"content":{"max_tokens":4111111111111111},"tool_calls":[{"index":0}],"index":7}]}`,
+			`{"temperature":0.5,"max_tokens":["<1 bytes>","<1 bytes>"],"messages":[{"temperature":"<4 bytes>","content":{"max_tokens":"<16 bytes>"},"tool_calls":[{"index":0}],"index":"<1 bytes>"}]}`,
+		},
+		{"gemini", `{"generationConfig":{"topK":40,"max_tokens":1},"topK":40,"contents":[{"role":"model","parts":[{"functionCall":{"args":{"topK":1}}}]}]}`, `{"generationConfig":{"topK":40,"<key of 10 bytes>":"<1 bytes>"},"topK":"<2 bytes>","contents":[{"role":"model","parts":[{"functionCall":{"args":"<10 bytes>"}}]}]}`},
+		{"bedrock", `{"inferenceConfig":{"maxTokens":9},"max_tokens":9,"messages":[{"role":"model"}]}`, `{"inferenceConfig":{"maxTokens":9},"<key of 10 bytes>":"<1 bytes>","messages":[{"role":"<5 bytes>"}]}`},
+		{"unknown", `{"role":"user","messages":[]}`, `{"role":"<4 bytes>","<key of 8 bytes>":"<2 bytes>"}`},
 	} {
-		got, err := outline([]byte(tt.text), []byte("key"))
+		got, err := outline([]byte(tt.text), formOf(tt.dialect), []byte("key"))
 		names := map[string]string{}
 		named := regexp.MustCompile(`<[0-9a-f]{12}>`).ReplaceAllStringFunc(string(got), func(hash string) string {
 			if names[hash] == "" {
@@ -42,31 +61,97 @@ func TestOutline(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "{", `{"a":`, "nothing", `{"a":1`} {
-		if got, err := outline([]byte(text), nil); err == nil {
+		if got, err := outline([]byte(text), formOf("anthropic"), nil); err == nil {
 			t.Errorf("%s: %s", text, got)
 		}
 	}
-	one, _ := outline([]byte(`{"id":"a"}`), []byte("key"))
-	other, _ := outline([]byte(`{"id":"a"}`), []byte("another"))
+	one, _ := outline([]byte(`{"id":"a"}`), formOf("anthropic"), []byte("key"))
+	other, _ := outline([]byte(`{"id":"a"}`), formOf("anthropic"), []byte("another"))
 	if string(one) == string(other) {
 		t.Errorf("%s does not depend on the key", one)
 	}
 }
 
+// TestForms: there is a form for the dialect of each endpoint, and it knows all that a whole and a broken
+// request have, so that an outline can be read.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	for _, e := range endpoint.All() {
+		if f := formOf(e.Dialect); len(f.keys) < 50 || len(f.numbers) < 5 || len(f.words["role"]) < 3 {
+			t.Errorf("%s: no form for %s", e.Name, e.Dialect)
+		}
+	}
+	for _, h := range provider.Histories() {
+		dialect := strings.TrimSuffix(h.API, "-3")
+		if dialect == "kimi" {
+			dialect = "openai-chat"
+		}
+		body, err := h.Request()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := outline(body, formOf(dialect), nil)
+		if err != nil || bytes.Contains(got, []byte("<key of")) {
+			t.Errorf("%s, %s: %v\n%s", h.API, h.Name, err, got)
+		}
+	}
+}
+
+// TestStrangers: whatever keys, numbers, roles and types a body has that are those of other dialects or of
+// nobody, none of them stays, wherever they are.
+func TestStrangers(t *testing.T) {
+	t.Parallel()
+	all := map[string]bool{}
+	for dialect := range forms {
+		f := formOf(dialect)
+		for _, words := range []map[string]bool{f.keys, f.words["role"], f.words["type"]} {
+			maps.Copy(all, words)
+		}
+	}
+	for dialect := range forms {
+		f := formOf(dialect)
+		for word := range all {
+			const number = "314159265"
+			bodies := map[string]bool{ // with whether the word may stay
+				fmt.Sprintf(`{"messages":[{"role":%q}]}`, word): f.words["role"][word],
+				fmt.Sprintf(`{"messages":[{"type":%q}]}`, word): f.words["type"][word],
+				fmt.Sprintf(`{%q:%s}`, word, number):            f.keys[word],
+				fmt.Sprintf(`{"x":{%q:%s}}`, word, number):      false,
+			}
+			for text, may := range bodies {
+				got, err := outline([]byte(text), f, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if stays := bytes.Contains(got, []byte(`"`+word+`"`)) && word != "messages" && word != "role" && word != "type"; stays && !may {
+					t.Errorf("%s: %s becomes %s", dialect, text, got)
+				}
+				if bytes.Contains(got, []byte(number)) && (!f.numbers["."+word] || strings.Contains(text, `"x"`)) {
+					t.Errorf("%s: %s becomes %s", dialect, text, got)
+				}
+			}
+		}
+	}
+}
+
 func TestShorten(t *testing.T) {
 	t.Parallel()
-	for pointer, want := range map[string]string{
-		"":                                 "",
-		"/messages/3/content/0":            "/messages/3/content/0",
-		"/messages/3/content/0/input/key":  "/messages/3/content/0/input",
-		"/input/3/arguments":               "/input/3/arguments",
-		"/input/3/output/secret":           "/input/3/output",
-		"/messages/1/a key/x":              "/messages/1",
-		"/messages/1/a~1b":                 "/messages/1",
-		"/tools/0/input_schema/properties": "/tools/0/input_schema",
+	for _, tt := range []struct{ dialect, pointer, text, want string }{
+		{"anthropic", "", `{}`, ""},
+		{"anthropic", "/messages/0/content/0", `{"messages":[{"content":["x"]}]}`, "/messages/0/content/0"},
+		{"anthropic", "/messages/0/content/0/input/key", `{"messages":[{"content":[{"input":{"key":1}}]}]}`, "/messages/0/content/0/input"},
+		{"openai-responses", "/input/1/arguments", `{"input":[1,{"arguments":"x"}]}`, "/input/1/arguments"},
+		{"openai-responses", "/input/0/output/secret", `{"input":[{"output":{"secret":1}}]}`, "/input/0/output"},
+		{"anthropic", "/messages/0/a key/x", `{"messages":[{"a key":{"x":1}}]}`, "/messages/0"},
+		{"anthropic", "/messages/0/maria", `{"messages":[{"maria":1}]}`, "/messages/0"},
+		{"anthropic", "/messages/4111", `{"messages":{"4111":1}}`, "/messages"},
+		{"anthropic", "/messages/4111", `{"messages":[1]}`, "/messages"},
+		{"anthropic", "/messages/content/0", `{"messages":"x"}`, "/messages"},
+		{"anthropic", "/tools/0/input_schema/properties", `{"tools":[{"input_schema":{"properties":1}}]}`, "/tools/0/input_schema"},
+		{"gemini", "/contents/0/parts/0/tool_use_id", `{"contents":[{"parts":[{"tool_use_id":1}]}]}`, "/contents/0/parts/0"},
 	} {
-		if got := shorten(pointer); got != want {
-			t.Errorf("%s becomes %s, want %s", pointer, got, want)
+		if got := shorten(tt.pointer, []byte(tt.text), formOf(tt.dialect)); got != tt.want {
+			t.Errorf("%s becomes %s, want %s", tt.pointer, got, tt.want)
 		}
 	}
 }

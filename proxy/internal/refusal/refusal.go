@@ -36,6 +36,7 @@ var kinds = map[int]kind{
 	http.StatusForbidden:        {"invalid_request_error", "permission_error", "PERMISSION_DENIED", "AccessDeniedException"},
 	http.StatusNotFound:         {"invalid_request_error", "not_found_error", "NOT_FOUND", "ResourceNotFoundException"},
 	http.StatusMethodNotAllowed: {"invalid_request_error", "invalid_request_error", "INVALID_ARGUMENT", "ValidationException"},
+	http.StatusRequestTimeout:   {"invalid_request_error", "invalid_request_error", "DEADLINE_EXCEEDED", "RequestTimeoutException"},
 	http.StatusBadGateway:       {"server_error", "api_error", "UNAVAILABLE", "ServiceUnavailableException"},
 }
 

@@ -29,6 +29,12 @@ func TestShapes(t *testing.T) {
 			`{"error":{"code":403,"message":"m\n\"","status":"PERMISSION_DENIED"}}`,
 			`{"message":"m\n\""}`,
 		}, "AccessDeniedException"},
+		{408, [4]string{
+			`{"error":{"message":"m\n\"","type":"invalid_request_error","param":"/p","code":"c"}}`,
+			`{"type":"error","error":{"type":"invalid_request_error","message":"m\n\""}}`,
+			`{"error":{"code":408,"message":"m\n\"","status":"DEADLINE_EXCEEDED"}}`,
+			`{"message":"m\n\""}`,
+		}, "RequestTimeoutException"},
 		{502, [4]string{
 			`{"error":{"message":"m\n\"","type":"server_error","param":"/p","code":"c"}}`,
 			`{"type":"error","error":{"type":"api_error","message":"m\n\""}}`,

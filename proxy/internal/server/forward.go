@@ -5,31 +5,32 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
-	"net/url"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/toolguard/toolguard/proxy/internal/body"
 	"github.com/toolguard/toolguard/proxy/internal/refusal"
+	"github.com/toolguard/toolguard/proxy/internal/target"
 	"github.com/toolguard/toolguard/proxy/internal/upstream"
 )
 
 // An exchange is a request that is forwarded, and what is known of it.
 type exchange struct {
 	upstream *upstream.Upstream
-	rest     string // the path without the prefix, as it is escaped
+	rest     string // the path without the prefix, byte for byte
 	endpoint string
 	shape    refusal.Shape
 	header   string      // the value of X-Toolguard in the response, "" for none
 	answer   http.Header // of the response to the client
 	kept     *keptBody   // nil if the body is not in memory
+	body     *incoming
+	share    *body.Share // of the memory for bodies
 }
 
 // exchangeKey is the key of the exchange in the context of a request.
@@ -73,6 +74,7 @@ func newForward(transport http.RoundTripper, answered func(*exchange, *http.Resp
 			x := exchangeOf(r.Request.Context())
 			if x.kept != nil {
 				x.kept.release()
+				x.share.Release()
 			}
 			if r.StatusCode < 100 {
 				return errStatus // it cannot be written
@@ -91,6 +93,11 @@ func newForward(transport http.RoundTripper, answered func(*exchange, *http.Resp
 			if r.Context().Err() != nil {
 				panic(http.ErrAbortHandler) // there is nobody to answer
 			}
+			if f := x.body.fault(); f != nil {
+				failed(x, f.reason)
+				f.write(w, x)
+				return
+			}
 			reason := failure(err)
 			failed(x, reason)
 			if x.header != "" {
@@ -108,12 +115,7 @@ func newForward(transport http.RoundTripper, answered func(*exchange, *http.Resp
 // out of requests because it would not tell who the client is.
 func rewrite(p *httputil.ProxyRequest) {
 	x := exchangeOf(p.In.Context())
-	escaped := x.upstream.Path(x.rest)
-	plain, err := url.PathUnescape(escaped)
-	if err != nil {
-		plain = escaped // the server has parsed it before
-	}
-	p.Out.URL = &url.URL{Scheme: x.upstream.URL.Scheme, Host: x.upstream.URL.Host, Path: plain, RawPath: escaped, RawQuery: p.In.URL.RawQuery, ForceQuery: p.In.URL.ForceQuery}
+	p.Out.URL = target.URL(x.upstream.URL.Scheme, x.upstream.URL.Host, x.upstream.Path(x.rest), p.In.URL.RawQuery, p.In.URL.ForceQuery)
 	p.Out.Host = x.upstream.URL.Host
 	p.Out.Trailer = p.In.Trailer // a copy would stay without values, which come after the body
 	switch {
@@ -133,24 +135,6 @@ func rewrite(p *httputil.ProxyRequest) {
 
 // errStatus says that a response has no valid status.
 var errStatus = errors.New("a status below 100")
-
-// escapedPath returns the path of a request as it came. Only bytes that no URL may have are escaped;
-// url.URL would then escape the whole path anew, and %2F would become a slash.
-func escapedPath(u *url.URL) string {
-	if u.RawPath == "" {
-		return u.EscapedPath()
-	}
-	var b strings.Builder
-	for i := range len(u.RawPath) {
-		switch c := u.RawPath[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-._~!$&'()*+,;=:@[]/%", c) >= 0:
-			b.WriteByte(c)
-		default:
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	return b.String()
-}
 
 // bounded returns a body that ends after n bytes without another read. The transport reads behind the
 // end of a body to see that there is no more. By then, the server may have closed the body of a

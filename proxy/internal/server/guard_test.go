@@ -24,11 +24,15 @@ import (
 // upstream.
 func TestGuard(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, func(c *Config) { c.Hosts = []string{"guard.example", "fd00::1"} })
+	w := newWorld(t, nil, func(c *Config) {
+		c.Hosts, c.Origins = []string{"guard.example", "fd00::1"}, []string{"app://known", "file://"}
+	})
 	const (
 		host   = "the Host of the request is neither this machine nor a --host; if clients call the proxy by this name, start it with --host and the name"
 		origin = "the Origin of the request is neither this machine nor a --host"
 		pages  = "web pages may not send requests through this proxy"
+		site   = "the browser marks the request as cross-site, and its Origin is not one that this proxy accepts"
+		named  = "the Origin of the request is not accepted; if you trust the program that has it, start the proxy with --allow-origin "
 	)
 	for _, tt := range []struct {
 		method string
@@ -60,6 +64,24 @@ func TestGuard(t *testing.T) {
 		{"POST", []string{"Origin", "https://guard.example"}, ""},
 		{"POST", []string{"Origin", "vscode-webview://1"}, ""},
 		{"POST", []string{"Origin", "file://"}, ""},
+		{"POST", []string{"Origin", "APP://Known"}, ""},
+		{"POST", []string{"Origin", "app://known", "Sec-Fetch-Site", "cross-site"}, ""},
+		{"POST", []string{"Origin", "app://other"}, named + "app://other"},
+		{"POST", []string{"Origin", "app://"}, named + "app://"},
+		{"POST", []string{"Origin", "app://known.evil"}, named + "app://known.evil"},
+		{"GET", []string{"Origin", "chrome-extension://ABC"}, named + "chrome-extension://abc"},
+		{"GET", []string{"Origin", "moz-extension://0-1", "Sec-Fetch-Site", "same-origin"}, named + "moz-extension://0-1"},
+		{"POST", []string{"Origin", "app://known/$(id)"}, named + "SCHEME://HOST"},
+		{"POST", []string{"Origin", "app://known", "Origin", "tauri://localhost"}, named + "tauri://localhost"},
+		{"POST", []string{"Origin", "", "Sec-Fetch-Site", "cross-site"}, site},
+		{"POST", []string{"Origin", "vscode-webview://1", "Sec-Fetch-Site", "cross-site"}, ""},
+		{"POST", []string{"Origin", "http://localhost:3000", "Sec-Fetch-Site", "cross-site"}, ""},
+		{"POST", []string{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"}, origin},
+		{"POST", []string{"Sec-Fetch-Site", "same-site, Cross-Site ;x=1"}, site},
+		{"POST", []string{"Sec-Fetch-Site", "none", "Sec-Fetch-Site", "cross-site"}, site},
+		{"POST", []string{"Sec-Fetch-Site", "same-site"}, ""},
+		{"POST", []string{"Sec-Fetch-Site", "same-origin"}, ""},
+		{"POST", []string{"Sec-Fetch-Site", "none"}, ""},
 		{"POST", []string{"Origin", "http://localhost", "Origin", "http://evil.example"}, origin},
 		{"POST", []string{"Origin", "http://localhost", "Origin", "http://127.0.0.1"}, ""},
 		{"POST", []string{"Origin", "wss://evil.example"}, origin},
@@ -110,6 +132,43 @@ func TestGuard(t *testing.T) {
 	}
 }
 
+// TestCrossSite: what a browser sends for a page of another site is refused, whatever its method and path
+// are, also where no Origin comes with it.
+func TestCrossSite(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	const want = `{"error":{"message":"toolguard proxy: ` + crossSite + `","type":"invalid_request_error","param":null,"code":"forbidden"}}`
+	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "ODD"} {
+		for _, path := range []string{"/v1/models", "/healthz", "/metrics"} {
+			text := want
+			if method == http.MethodHead {
+				text = ""
+			}
+			if res, got := w.send(method, path, nil, "Sec-Fetch-Site", "cross-site"); res.StatusCode != http.StatusForbidden || got != text {
+				t.Errorf("%s %s: %s %s", method, path, res.Status, got)
+			}
+			w.none()
+		}
+	}
+}
+
+// TestParseOrigin: an origin is one of a program, and is compared without regard to capitals.
+func TestParseOrigin(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{
+		"app://localhost": "app://localhost", "APP://A.b/": "app://a.b", "file://": "file://", "file:///": "file://", "a+b.c-1://{0-1}": "a+b.c-1://{0-1}",
+	} {
+		if got, err := ParseOrigin(value); got != want || err != nil {
+			t.Errorf("%s is %s, %v", value, got, err)
+		}
+	}
+	for _, value := range []string{"", "app", "app:", "app:x", "://x", "app://a/b", "app://a b", "app://*", "null", "1://x", "https://evil.example", "HTTP://localhost", "ws://x", "app://a\n"} {
+		if got, err := ParseOrigin(value); err == nil {
+			t.Errorf("%q is %s", value, got)
+		}
+	}
+}
+
 // TestPrefixes: a prefix chooses the upstream and is cut off, and other paths have none.
 func TestPrefixes(t *testing.T) {
 	t.Parallel()
@@ -120,13 +179,16 @@ func TestPrefixes(t *testing.T) {
 		"/a/files/a%2Fb%20c":      "/base/v1/files/a%2Fb%20c",
 		"/a":                      "/base/v1",
 		"/a/":                     "/base/v1/",
+		"//a//x":                  "/base/v1//x",
+		"/b/../a/x":               "/base/v1/x",
+		"/a/x/../y":               "/base/v1/x/../y",
 	} {
 		w.post(path, "{}")
 		if got := w.last(); got.URI != want {
 			t.Errorf("%s goes to %s, want %s", path, got.URI, want)
 		}
 	}
-	for _, path := range []string{"/", "/ab/chat/completions", "/b/chat/completions", "/A/x"} {
+	for _, path := range []string{"/", "/ab/chat/completions", "/b/chat/completions", "/A/x", "/a/../x", "/a/%2E%2e/x", "/a%2Fx"} {
 		res, text := w.post(path, "{}")
 		w.none()
 		if want := `{"error":{"message":"toolguard proxy: no --upstream has this path; expected one that begins with /a/","type":"invalid_request_error","param":null,"code":"upstream"}}`; res.StatusCode != http.StatusNotFound || text != want {
@@ -253,6 +315,11 @@ func TestSide(t *testing.T) {
 	if res, _ := w.send(http.MethodGet, "/metrics", nil, "Host", "evil.example"); res.StatusCode != http.StatusForbidden {
 		t.Errorf("a foreign host: %s", res.Status)
 	}
+	for _, path := range []string{"/metrics", "/healthz"} {
+		if res, text := w.send(http.MethodGet, path, nil, "Sec-Fetch-Site", "cross-site"); res.StatusCode != http.StatusForbidden || text != crossSite+"\n" {
+			t.Errorf("a page of another site, %s: %s %s", path, res.Status, text)
+		}
+	}
 	if _, text := w.send(http.MethodGet, "/metrics", nil); !strings.Contains(text, "\ntoolguard_proxy_active_requests 0\n") || !strings.Contains(text, "\ngo_goroutines ") {
 		t.Errorf("metrics: %s", text)
 	}
@@ -291,7 +358,9 @@ func TestNothingLeaks(t *testing.T) {
 			strings.Replace(h.broken, `{`, `{"a canary":"canary","metadata":{"canary":"canary"},`, 1),
 			strings.Replace(h.broken, `{`, `{"canary":`, 1),
 			h.broken[:len(h.broken)/2]+canary,
-			strings.ReplaceAll(h.broken, `"user"`, `"user canary"`))
+			strings.ReplaceAll(h.broken, `"user"`, `"user canary"`),
+			strings.ReplaceAll(h.broken, `"user"`, `"canary"`),
+			strings.Replace(h.broken, `{`, `{"canary":{"canary":["canary"]},`, 1))
 	}
 	for _, text := range texts {
 		for _, h := range histories {

@@ -22,6 +22,7 @@ import (
 	"github.com/toolguard/toolguard/proxy/internal/metrics"
 	"github.com/toolguard/toolguard/proxy/internal/record"
 	"github.com/toolguard/toolguard/proxy/internal/refusal"
+	"github.com/toolguard/toolguard/proxy/internal/target"
 	"github.com/toolguard/toolguard/proxy/internal/upstream"
 )
 
@@ -30,6 +31,8 @@ type Config struct {
 	Upstreams upstream.Set
 	// Hosts are the names by which clients may call the proxy, besides those of this machine.
 	Hosts []string
+	// Origins are those of programs that may call the proxy, as ParseOrigin returns them.
+	Origins []string
 	// Repairs says what is repaired, for all endpoints.
 	Repairs []toolguard.Option
 	// Profile is that of upstreams that have none, "" for none.
@@ -39,10 +42,13 @@ type Config struct {
 	// RejectErrors and RejectUnreadable say what is answered instead of forwarded.
 	RejectErrors, RejectUnreadable bool
 	MaxBody, MaxUnpacked           int64
+	MaxMemory                      int64         // of all bodies together
 	Timeout                        time.Duration // of a check with its repair
+	ReadTimeout                    time.Duration // for which a body may stall
 	Record                         *record.Dir   // nil for none
 	Metrics                        *metrics.Metrics
 	Log                            *slog.Logger
+	Version                        string // of this program
 }
 
 // A handler answers requests: it repairs their bodies and forwards them.
@@ -50,6 +56,7 @@ type handler struct {
 	Config
 	guard    guard
 	checker  *body.Checker
+	budget   *body.Budget
 	forward  http.Handler
 	options  map[route][]toolguard.Option
 	draining atomic.Bool
@@ -65,7 +72,8 @@ type route struct {
 // newHandler returns the handler of a configuration.
 func newHandler(c Config, transport http.RoundTripper) (*handler, error) {
 	h := &handler{
-		Config: c, guard: guard{c.Hosts}, checker: body.New(c.MaxUnpacked, c.Timeout), options: map[route][]toolguard.Option{},
+		Config: c, guard: guard{c.Hosts, c.Origins}, checker: body.New(c.MaxUnpacked, c.Timeout),
+		budget: body.NewBudget(c.MaxMemory, c.Metrics.Memory), options: map[route][]toolguard.Option{},
 	}
 	h.forward = newForward(transport, h.answered, h.failed)
 	for _, u := range c.Upstreams {
@@ -100,13 +108,15 @@ func (h *handler) optionsFor(u *upstream.Upstream, e endpoint.Endpoint) ([]toolg
 
 // ServeHTTP implements http.Handler.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == "/healthz" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+	if r.URL.Path == "/healthz" && !h.guard.foreign(r) && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		h.health(w)
 		return
 	}
 	defer h.Metrics.Begin()()
-	u, rest := h.Upstreams.Find(escapedPath(r.URL))
-	x := &exchange{upstream: u, rest: rest, shape: refusal.OpenAI, answer: w.Header()}
+	u, rest := h.Upstreams.Find(target.Path(r.RequestURI))
+	x := &exchange{upstream: u, rest: rest, shape: refusal.OpenAI, answer: w.Header(), share: h.budget.Share(), body: &incoming{ReadCloser: r.Body}}
+	defer x.share.Release()
+	control := http.NewResponseController(w)
 	var e *endpoint.Endpoint
 	if u != nil {
 		if e = endpoint.Find(r.Method, u.Path(rest)); e != nil {
@@ -126,12 +136,15 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+	if r.ContentLength != 0 {
+		r.Body = x.body
+	}
 	if e != nil || offers(r, "h2c") {
 		r = stays(r)
 	}
 	if e != nil || upgrades(r) {
 		var ok bool
-		if r, ok = h.repair(w, r, x, e); !ok {
+		if r, ok = h.repair(w, r, x, e, control.SetReadDeadline); !ok {
 			return
 		}
 	} else {
@@ -201,6 +214,8 @@ func (h *handler) refuse(w http.ResponseWriter, x *exchange, why refusal.Refusal
 	if x.upstream != nil {
 		host = x.upstream.URL.Host
 	}
+	// The server reads the rest of the body, so that the client reads the answer.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.ReadTimeout))
 	h.Metrics.Request(host, orOther(x.endpoint), "rejected")
 	h.Log.Warn("request", "upstream", host, "endpoint", orOther(x.endpoint), "outcome", "rejected", "reason", why.Code)
 	w.Header().Set(header, "rejected")
@@ -214,8 +229,9 @@ func orOther(name string) string {
 	return name
 }
 
-// repair returns the request to send. It is not ok if the client has its answer.
-func (h *handler) repair(w http.ResponseWriter, r *http.Request, x *exchange, e *endpoint.Endpoint) (_ *http.Request, ok bool) {
+// repair returns the request to send. It is not ok if the client has its answer. deadline sets that of
+// reading from the client.
+func (h *handler) repair(w http.ResponseWriter, r *http.Request, x *exchange, e *endpoint.Endpoint, deadline func(time.Time) error) (_ *http.Request, ok bool) {
 	switch {
 	case upgrades(r):
 		h.Metrics.Request(x.upstream.URL.Host, orOther(x.endpoint), "passed")
@@ -236,21 +252,22 @@ func (h *handler) repair(w http.ResponseWriter, r *http.Request, x *exchange, e 
 	case r.ContentLength > h.MaxBody:
 		return h.unreadable(w, r, x, e, body.Large, r.ContentLength)
 	}
-	raw, more, err := body.Read(r.Body, r.ContentLength, h.MaxBody)
-	switch {
-	case err != nil:
-		h.failed(x, "client")
+	raw, err := body.Read(newPaced(r.Body, deadline, h.ReadTimeout), r.ContentLength, h.MaxBody, x.share)
+	if f := x.body.fault(); f != nil {
+		h.failed(x, f.reason)
 		h.Metrics.Request(x.upstream.URL.Host, x.endpoint, "none")
-		refusal.Refusal{Status: http.StatusBadRequest, Code: "body", Message: "toolguard proxy: the body of the request ends too early"}.Write(w, x.shape)
+		f.write(w, x)
 		return nil, false
-	case more:
-		rest := r.Body
+	}
+	_ = deadline(time.Time{}) // what is not read for repair may take any time
+	if err != nil {
 		r = r.Clone(r.Context())
-		r.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.MultiReader(bytes.NewReader(raw), rest), rest}
-		return h.unreadable(w, r, x, e, body.Large, -1)
+		r.Body = rejoined(raw, r.Body, x.share)
+		why := body.Large
+		if errors.Is(err, body.ErrMemory) {
+			why = body.Memory
+		}
+		return h.unreadable(w, r, x, e, why, r.ContentLength)
 	}
 	return h.check(w, r, x, e, raw)
 }
@@ -260,7 +277,7 @@ func (h *handler) check(w http.ResponseWriter, r *http.Request, x *exchange, e *
 	encodings := r.Header.Values("Content-Encoding")
 	options := append(slices.Clone(h.options[route{x.upstream, e.Name}]), toolguard.Address(x.upstream.Address(x.rest)))
 	start := time.Now()
-	result := h.checker.Check(r.Context(), raw, strings.Join(encodings, ","), options...)
+	result := h.checker.Check(r.Context(), raw, strings.Join(encodings, ","), x.share, options...)
 	took := time.Since(start)
 	if r.Context().Err() != nil {
 		h.failed(x, "client")
@@ -355,9 +372,11 @@ var reasons = map[body.Reason]string{
 	body.Corrupt:      "the body cannot be unpacked",
 	body.Large:        "the body is larger than --max-body",
 	body.Unpacked:     "the unpacked body is larger than --max-unpacked",
+	body.Ratio:        "the body becomes more than 100 times as large when it is unpacked",
+	body.Memory:       "other bodies have all the memory of --max-memory",
 	body.Proof:        "the history is broken, and its repair cannot be proved",
 	body.Late:         "the check took longer than --repair-timeout",
-	body.Fault:        "the check failed",
+	body.Fault:        "internal error in toolguard",
 }
 
 // pass notes that a body is forwarded without being read. size is negative if it is unknown.
@@ -365,6 +384,9 @@ func (h *handler) pass(x *exchange, why body.Reason, size int64) {
 	h.Metrics.Request(x.upstream.URL.Host, x.endpoint, "passed")
 	h.Metrics.Passed(string(why))
 	args := []any{"upstream", x.upstream.URL.Host, "endpoint", x.endpoint, "outcome", "passed", "reason", why}
+	if why == body.Fault {
+		args = append(args, "version", h.Version)
+	}
 	if size >= 0 {
 		args = append(args, "bytes", size)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/toolguard/toolguard"
 	"github.com/toolguard/toolguard/proxy/internal/endpoint"
 )
 
@@ -52,9 +53,17 @@ func TestPaths(t *testing.T) {
 		"/v1/messages":              "anthropic",
 		"/v1/messages?beta=true":    "anthropic",
 		"//v1/messages":             "anthropic",
-		"/anthropic/v1/messages":    "anthropic",
-		"/v1/messages/count_tokens": "anthropic",
-		"/chat/completions":         "openai-chat",
+		"/v1/messages/":             "anthropic",
+		"/v1//messages":             "anthropic",
+		"/v1/./messages/.":          "anthropic",
+		"/v1/files/%2e%2E/messages": "anthropic",
+		"/v1/message%73":            "anthropic",
+		"/v1/chat//completions?x|y": "openai-chat",
+		"/model//arn%3Aaws%3Abedrock%3Aus%3A1%3Ax%2Fy//converse":               "bedrock",
+		"/model/arn%3Aaws%3Abedrock%3Aus%3A1%3Ax%2f..%2Fy/converse":            "bedrock",
+		"/anthropic/v1/messages":                                               "anthropic",
+		"/v1/messages/count_tokens":                                            "anthropic",
+		"/chat/completions":                                                    "openai-chat",
 		"/openai/deployments/d/chat/completions?api-version=1":                 "openai-chat",
 		"/openai/v1/chat/completions":                                          "openai-chat",
 		"/v1/projects/p/locations/l/endpoints/openapi/chat/completions":        "openai-chat",
@@ -105,7 +114,7 @@ func TestPaths(t *testing.T) {
 	}
 	broken := histories[0].broken
 	for _, path := range []string{
-		"/v1/messages/batches", "/v1/threads/t/messages", "/v1/messages/", "/v1/complete", "/", "/v1/chat/completions/x", "/v1/responses/r/cancel",
+		"/v1/messages/batches", "/v1/threads/t/messages", "/v1/messages/..", "/v1%2Fmessages", "/v1/complete", "/", "/v1/chat/completions/x", "/v1/responses/r/cancel",
 		"/v1internal:generateContent", "/v1/models/x:rawPredict", "/model/meta.llama3/invoke", "/v1/files", "/model/x/y/converse",
 		"/model/anthropic.claude-sonnet-4-5-v1:0/count-tokens", "/v1/responses/input_items", "/v1/responses/r/input_tokens",
 		"/v1beta/models/a/b:generateContent?key=a;b&&=%zz",
@@ -269,6 +278,27 @@ func TestUnread(t *testing.T) {
 		if got := reject.last(); got.Body != `{"prompt":"x"}` {
 			t.Errorf("%s: %+v", path, got)
 		}
+	}
+}
+
+// TestInternalError: a body whose check meets a bug goes out as it came, and the log has the version.
+func TestInternalError(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, func(c *Config) {
+		c.Repairs, c.Version = []toolguard.Option{toolguard.Dialect("nonsense")}, "1.2.3"
+	})
+	sent := histories[0].broken
+	res, text := w.post("/v1/messages", sent)
+	if got := w.last(); got.Body != sent || res.StatusCode != http.StatusOK || text != `{"ok":true}` {
+		t.Errorf("%s %+v", res.Status, got)
+	}
+	lines := w.log.lines(t)
+	want := map[string]any{
+		"level": "INFO", "msg": "request", "upstream": strings.TrimPrefix(w.upstream.URL, "http://"), "endpoint": "messages",
+		"outcome": "passed", "reason": "internal-error", "version": "1.2.3", "bytes": float64(len(sent)),
+	}
+	if diff := cmp.Diff(want, lines[len(lines)-1]); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
 	}
 }
 

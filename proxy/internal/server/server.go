@@ -57,7 +57,7 @@ func newServer(c Config, transport http.RoundTripper, drain time.Duration) (*Ser
 	}
 	s.side = newHTTPServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case r.URL.Path == "/healthz":
+		case r.URL.Path == "/healthz" && !h.guard.foreign(r):
 			h.health(w)
 		case h.guard.refuses(r) != "":
 			http.Error(w, h.guard.refuses(r), http.StatusForbidden)
@@ -67,6 +67,7 @@ func newServer(c Config, transport http.RoundTripper, drain time.Duration) (*Ser
 			http.NotFound(w, r)
 		}
 	}))
+	s.side.ReadTimeout = c.ReadTimeout
 	return s, nil
 }
 

@@ -123,7 +123,7 @@ func (l *logBuffer) lines(t *testing.T) []map[string]any {
 // standard returns the configuration of the command without flags.
 func standard(u *upstream.Upstream) Config {
 	return Config{
-		Upstreams: upstream.Set{u}, MaxBody: 64 << 20, MaxUnpacked: 64 << 20, Timeout: time.Minute,
+		Upstreams: upstream.Set{u}, MaxBody: 64 << 20, MaxUnpacked: 64 << 20, MaxMemory: 1 << 40, Timeout: time.Minute, ReadTimeout: time.Minute,
 		Repairs: []toolguard.Option{
 			toolguard.Allow(toolguard.Additive), toolguard.Strategy("orphan-tool-result", "text"), toolguard.AllowFor("orphan-tool-result"),
 		},

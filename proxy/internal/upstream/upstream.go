@@ -15,6 +15,7 @@ import (
 
 	"github.com/toolguard/toolguard"
 	"github.com/toolguard/toolguard/internal/suggest"
+	"github.com/toolguard/toolguard/proxy/internal/target"
 )
 
 // An Upstream is an API that requests are sent to.
@@ -38,7 +39,7 @@ func Parse(value string) (*Upstream, error) {
 			return nil, fmt.Errorf("%q: expected %s=, followed by a preset or a URL", value, prefix)
 		}
 		u.Prefix, rest = strings.TrimRight(prefix, "/"), where
-		if u.Prefix != "" && !prefixes.MatchString(u.Prefix) {
+		if u.Prefix != "" && (!prefixes.MatchString(u.Prefix) || u.Prefix != "/"+strings.Join(target.Names(u.Prefix), "/")) {
 			return nil, fmt.Errorf("%q: expected a prefix such as /a, got %q", value, prefix)
 		}
 	}
@@ -189,8 +190,7 @@ func (u *Upstream) name() string {
 // returns nil if there is none.
 func (s Set) Find(escapedPath string) (u *Upstream, rest string) {
 	for _, u := range s {
-		rest, ok := strings.CutPrefix(escapedPath, u.Prefix)
-		if ok && (rest == "" || rest[0] == '/') {
+		if rest, ok := target.Cut(escapedPath, u.Prefix); ok {
 			return u, rest
 		}
 	}
