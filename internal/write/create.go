@@ -50,7 +50,10 @@ func Create(name string) (*Output, error) {
 		o.was = info
 		err = o.begin(0o600)
 	case errors.Is(err, fs.ErrNotExist):
-		if _, there := os.Lstat(o.path); there == nil {
+		switch entry, there := os.Lstat(o.path); {
+		case there == nil && entry.Mode().Type() != fs.ModeSymlink:
+			return Create(name) // another run has just completed it
+		case there == nil:
 			return nil, outputError(name, errors.New("links to a file that does not exist"))
 		}
 		err = o.begin(0o666)
