@@ -53,6 +53,7 @@ var (
 	plainText    = regexp.MustCompile(`^[A-Za-z0-9 .,_/-]*$`)
 	idStart      = regexp.MustCompile(`^[A-Za-z_]{1,14}[_-]|^functions\.|^(msg|rs|fc|ctc)`)
 	wordIn       = regexp.MustCompile(`\w+`)
+	quoted       = regexp.MustCompile(`"([^"\\]*)`)
 	idKey        = regexp.MustCompile(`(?i)ids?$`)
 	saidKey      = regexp.MustCompile(`^(content|text|thinking|stdout|stderr|output|result|prompt)$`)
 )
@@ -82,7 +83,7 @@ type use struct {
 type payloads struct {
 	strings []use
 	numbers []use
-	broken  []string // the words in strings that may be torn JSON, references or JSON in several strings
+	broken  []string // the words in lines and strings that may be torn JSON, in references, and in JSON in several strings
 }
 
 // find finds the payloads of a text whose values are all valid. base is where it is in the file.
@@ -164,6 +165,11 @@ func transformed(text []byte, rnd *rand.Rand) ([]byte, int) {
 		for line := range bytes.Lines(text) {
 			if json.Valid(line) {
 				all.find(line, at, false)
+			} else { // what stays in it must stay everywhere
+				all.broken = append(all.broken, wordIn.FindAllString(string(line), -1)...)
+				for _, m := range quoted.FindAllStringSubmatch(string(line), -1) {
+					all.broken = append(all.broken, m[1])
+				}
 			}
 			at += len(line)
 		}
