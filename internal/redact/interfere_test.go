@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -123,7 +124,7 @@ func (p *payloads) find(text []byte, base int, inner bool) {
 				open[len(open)-1].key = tok
 			}
 			raw := text[from : to-1]
-			if trimmed := strings.TrimSpace(tok); !isKey && trimmed != "" && strings.Contains("{[", trimmed[:1]) && json.Valid([]byte(tok)) {
+			if trimmed := strings.TrimSpace(tok); !isKey && trimmed != "" && (trimmed[0] == '{' || trimmed[0] == '[') && json.Valid([]byte(tok)) {
 				if inner {
 					p.broken = append(p.broken, wordIn.FindAllString(tok, -1)...)
 				} else if len(raw) > 2 {
@@ -132,7 +133,7 @@ func (p *payloads) find(text []byte, base int, inner bool) {
 				continue
 			}
 			p.strings = append(p.strings, use{base + from, base + to - 1, key, tok, isKey, inner})
-			if tok != "" && strings.Contains(`{["#`, tok[:1]) { // torn JSON that a reader reads, or a reference
+			if tok != "" && strings.IndexByte(`{["#`, tok[0]) >= 0 { // torn JSON that a reader reads, or a reference
 				p.broken = append(p.broken, wordIn.FindAllString(tok, -1)...)
 			}
 		case json.Number:
@@ -225,9 +226,9 @@ func transformed(text []byte, rnd *rand.Rand) ([]byte, int) {
 		}
 		with, known := instead["#"+u.text]
 		for !known {
-			with = fmt.Sprintf("%d", 1+rnd.IntN(9))
+			with = strconv.Itoa(1 + rnd.IntN(9))
 			for len(with) < len(u.text) {
-				with += fmt.Sprintf("%d", rnd.IntN(10))
+				with += strconv.Itoa(rnd.IntN(10))
 			}
 			if known = !taken["#"+with]; known {
 				taken["#"+with], instead["#"+u.text] = true, with

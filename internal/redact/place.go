@@ -208,7 +208,7 @@ func (r *redactor) kept(t *scalar, p place) int {
 	case isID(p.key) && !p.element:
 		return all(head == "null") // which counts as missing
 	case !slices.Contains(tellsIn, lastPart(p.key)) && (p.key != "value" || !slices.Contains(tellsIn, p.around)):
-		return all(slices.Contains(mediaTypes, head) && (strings.HasSuffix(p.key, "ype")))
+		return all(slices.Contains(mediaTypes, head) && strings.HasSuffix(p.key, "ype"))
 	case strings.HasSuffix(p.key, "name"):
 		return all(r.vocabulary.tools[head] || strings.Contains(head, ".") && r.vocabulary.hasKey(head))
 	case r.vocabulary.hasKey(head) && !isIndex(head), p.key == "type" && r.vocabulary.tools[strings.TrimSuffix(head, "_tool_result")]:

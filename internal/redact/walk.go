@@ -43,7 +43,6 @@ type redactor struct {
 	mac        hash.Hash
 	scanner    source.Scanner
 	head       []byte
-	room       []byte
 	made       [512]byte // filler of a long text
 	err        error
 }
