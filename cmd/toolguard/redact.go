@@ -241,7 +241,7 @@ func (x *redaction) tells(t *target, got *redact.Redacted) error {
 	}
 	same := "check finds the same"
 	if n := len(got.NotKept); n > 0 {
-		same = fmt.Sprintf("check finds the same except %s", count(n, "finding"))
+		same = "check finds the same except " + count(n, "finding")
 	}
 	x.say(fmt.Sprintf("Redacted %s of %s. %s: %s, %s, %s.", trim.Plural(int(about.Bytes), "byte"), t.path, same,
 		count(about.Errors, "error"), count(about.Warnings, "warning"), count(about.Infos, "info")))
