@@ -86,6 +86,7 @@ golden: ## rewrite the golden files from what the code does now, and list those 
 docs: ## write the pages and the schema in docs that are made from the program
 	$(GO) test ./internal/rules -run 'TestDocs|TestProfilesPage' -update
 	$(GO) test ./cmd/toolguard -run 'TestFormatsPage|TestJSONPage' -update
+	$(GO) test ./internal/redact -run TestFatesPage -update
 	$(GO) test ./cmd/toolguard -run 'TestMan|TestPages|TestReadme' -update
 	$(GO) run ./scripts/picture >docs/toolguard.svg.new && mv docs/toolguard.svg.new docs/toolguard.svg
 	$(GO) test ./internal/config -run TestSchema -update

@@ -155,7 +155,7 @@ func ExampleRedactBytes() {
 }
 
 // A session log on its way into a file that can be attached to a bug report. Nothing is written if
-// a check of the redacted text would find something else.
+// a check of the redacted text would find anything new.
 func ExampleRedact() {
 	log := strings.NewReader(`{"role":"user","content":"pay the invoice"}
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"pay","arguments":"{\"to\":\"Kim\"}"}}]}

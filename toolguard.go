@@ -91,6 +91,16 @@ type Report struct {
 	Calls         int
 	Results       int
 	Findings      []Finding // ordered by position
+	// NotKept are the findings of the original that a redacted text does not have, or has with
+	// another repair. Only Redact and RedactBytes set it.
+	NotKept []NotKept
+}
+
+// A NotKept is a finding that depends on a text and that filler cannot have.
+type NotKept struct {
+	Rule     string
+	Severity Severity
+	Start    Position
 }
 
 // Worst returns the highest severity of the findings, or Off if there are none.
@@ -209,7 +219,7 @@ type CheckOnlyError struct {
 func (e *CheckOnlyError) Error() string { return "is only checked: " + e.Reason }
 
 // A RedactError reports that a transcript cannot be redacted, because a check of the redacted
-// text would find something else. Redact then writes nothing.
+// text would find something that the original does not have. Redact then writes nothing.
 type RedactError struct {
 	Reason string // what the check would do
 }
@@ -637,11 +647,13 @@ func fix(ctx context.Context, src *source.Source, o *options) (fixed *Fixed, out
 // Redact reads a transcript from r to its end, replaces its contents by filler of the same
 // length, and writes it to w. Check finds the same in the redacted text, at the same bytes: Redact
 // proves it with these options before it writes, and returns the report about the redacted text.
-// Options about repairs change nothing.
+// Its NotKept are exceptions: findings that depend on a text and that filler cannot have. Options
+// about repairs change nothing.
 //
-// The keys and values that toolguard looks for stay, and so do the names of known models,
-// versions, times, and numbers of up to five characters in known fields. The filler for equal texts
-// is equal. It comes from a random key, which is not kept, so two calls return different texts.
+// The keys and values that toolguard looks for stay, and so do the names of known models, times,
+// and counts in known fields. Filler depends on the length of a text and on whether two texts are
+// equal, and on nothing else of it. It comes from a random key, which is not kept, so two calls
+// return different texts.
 //
 // Compressed input is written without compression. Redact writes nothing if it returns an error
 // of reading, a *NotTranscriptError, a *DialectError or a *RedactError. If w fails, or ctx is
@@ -703,6 +715,9 @@ func redacted(ctx context.Context, src *source.Source, o *options) (out *source.
 	if err != nil {
 		got.Source.Close()
 		return nil, nil, err
+	}
+	for _, n := range got.NotKept {
+		found.NotKept = append(found.NotKept, NotKept{n.Rule, Severity(n.Severity), position(n.At)})
 	}
 	return got.Source, found, nil
 }

@@ -37,23 +37,26 @@ func newRedactCmd(a *app) *cobra.Command {
 check finds the same in it, at the same bytes.
 
 These parts stay: the keys and values that toolguard itself looks for, such as
-types, roles and states, the names of known models, versions, times, and numbers
-of up to five characters in known fields. Everything else becomes filler of the same
-length: texts, arguments with their keys and numbers, results, names of tools,
-ids, paths, unknown fields, and what is not JSON. Ids keep their prefix and
-their kinds of characters. Strings with JSON keep its syntax. Equal texts get
-equal filler. The filler comes from a random key, which toolguard does not keep.
+types, roles and states, the names of known models, times, counts in known fields,
+and true, false and null. Everything else becomes filler of the same length:
+texts, arguments with their keys and numbers, results, names of tools, ids,
+paths, unknown fields, and what is not JSON. Ids keep the prefixes that providers
+document, such as toolu_. Filler depends on the length of a text, and on whether
+two texts are equal, and on nothing else of it. It comes from a random key, which
+toolguard does not keep.
 
-Before it writes, redact checks the redacted text. If the check would find
-anything else, for example because a schema requires certain numbers, redact
-writes nothing and says why.
+Before it writes, redact checks the redacted text. A finding that depends on a
+text, for example on a limit in a schema, may be missing: the report lists it as
+not kept. If the check would find anything new, redact writes nothing and says
+why.
 
 redact creates a file; it replaces one only with --overwrite, and never the
 input. - is standard input. Compressed input is written without compression. The
 report goes to standard error and has no text of the transcript.
 
-Exit codes: 0 if the transcript was redacted, 2 if it could not be redacted or
-the command line is wrong.`,
+Exit codes: 0 if the transcript was redacted, 1 if it was redacted but has errors
+and none of them is kept, 2 if it could not be redacted or the command line is
+wrong.`,
 		Example: `  toolguard redact session.jsonl > shared.jsonl
   toolguard redact --out shared.json --target anthropic request.json`,
 		Args: needs("a file, or - for standard input"),
@@ -145,7 +148,10 @@ func (x *redaction) redact(ctx context.Context, t *target) error {
 	if err := x.write(got.Source.Stream()); err != nil {
 		return err
 	}
-	return x.tells(t, got)
+	if err := x.tells(t, got); err != nil || !got.NoError {
+		return err
+	}
+	return errFindings
 }
 
 // admitsOut returns an error if the run would write a file that it reads or that exists.
@@ -192,6 +198,16 @@ type redactReport struct {
 	Errors        int     `json:"errors"`
 	Warnings      int     `json:"warnings"`
 	Infos         int     `json:"infos"`
+	// NotKept are the findings of the original that the redacted text does not have.
+	NotKept []notKept `json:"not_kept"`
+}
+
+// A notKept is a finding that is not kept.
+type notKept struct {
+	Rule     string `json:"rule"`
+	Severity string `json:"severity"`
+	Line     int    `json:"line"`
+	Offset   int64  `json:"offset"`
 }
 
 // tells reports what was redacted.
@@ -199,7 +215,10 @@ func (x *redaction) tells(t *target, got *redact.Redacted) error {
 	r := got.Report
 	about := redactReport{
 		Version: 1, Container: r.File.Container, Bytes: got.Source.Size(),
-		Conversations: r.File.Conversations, Calls: r.Calls, Results: r.Results,
+		Conversations: r.File.Conversations, Calls: r.Calls, Results: r.Results, NotKept: []notKept{},
+	}
+	for _, n := range got.NotKept {
+		about.NotKept = append(about.NotKept, notKept{n.Rule, n.Severity.String(), n.At.Line, n.At.Offset})
 	}
 	if r.File.Dialect != "" {
 		about.Dialect = &r.File.Dialect
@@ -220,8 +239,15 @@ func (x *redaction) tells(t *target, got *redact.Redacted) error {
 	if x.flags.quiet {
 		return nil
 	}
-	x.say(fmt.Sprintf("Redacted %s of %s. check finds the same: %s, %s, %s.", trim.Plural(int(about.Bytes), "byte"), t.path,
+	same := "check finds the same"
+	if n := len(got.NotKept); n > 0 {
+		same = "check finds the same except " + count(n, "finding")
+	}
+	x.say(fmt.Sprintf("Redacted %s of %s. %s: %s, %s, %s.", trim.Plural(int(about.Bytes), "byte"), t.path, same,
 		count(about.Errors, "error"), count(about.Warnings, "warning"), count(about.Infos, "info")))
+	for _, n := range got.NotKept {
+		x.say("Not kept: " + n.String() + ".")
+	}
 	return nil
 }
 

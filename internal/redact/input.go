@@ -1,457 +1,235 @@
 package redact
 
 import (
-	"bufio"
+	"bytes"
+	"encoding/json"
 	"io"
-	"slices"
-	"strings"
-	"unicode/utf8"
 )
 
-// mostHeld is how many characters of a string are in memory at once. A longer string is read
-// again each time that something must be known about it, so it needs no more memory than a short
-// one. It is more than longestSearch, because filler of shorter texts is searched as a whole.
+// mostHeld is how many bytes of a string are in memory at once. Of a longer string, only the hash
+// and the length are known.
 const mostHeld = 4 << 10
 
 // pageSize is how many bytes of a source are read at once.
-const pageSize = 32 << 10
+const pageSize = 64 << 10
 
-// pages are parts of a source that were read last. Several inputs share them.
-type pages struct {
-	src  io.ReaderAt
-	last [4]page
-	next int
-	err  error
-}
-
-// A page is a part of a source. It never changes, so inputs may keep it.
-type page struct {
-	at   int64
-	text []byte
-}
-
-// from returns the bytes of the page at an offset, from there on. There are none if they cannot
-// be read.
-func (p *pages) from(at int64) []byte {
-	start := at - at%pageSize
-	for i := range p.last {
-		if have := &p.last[i]; have.text != nil && have.at == start {
-			return have.text[min(int(at-start), len(have.text)):]
-		}
-	}
-	text := make([]byte, pageSize)
-	n, err := p.src.ReadAt(text, start)
-	if err != nil && err != io.EOF && p.err == nil {
-		p.err = err
-	}
-	if p.err != nil {
-		return nil
-	}
-	p.last[p.next] = page{start, text[:n]}
-	p.next = (p.next + 1) % len(p.last)
-	return text[min(int(at-start), n):n]
-}
-
-// An input is text to be redacted: the bytes of a source, the characters of a string in memory,
-// or those of a string that is decoded while it is read.
+// An input is JSON to be redacted: a part of a source, or the text of a string of the source.
 type input struct {
-	pages   *pages // nil for the characters of a string
-	page    []byte // what has been read of the following bytes
-	at, end int64  // the offset of the next byte, and the end
-	ahead   rune
-	size    int // of ahead in bytes, 0 if it has not been read
-	// text are the characters of a string, and places their offsets in the source; nil if
-	// nobody needs them.
-	text   []rune
-	places []int64
-	long   *decoder // the characters of a string that is not in memory, or nil
+	page    []byte // the bytes from at on that are in memory
+	at, end int64
+	// src is the source, nil for the text of a string. Then raw is the string as it is written in
+	// the source, where it begins at base, and where maps offsets of the text to it.
+	src   io.ReaderAt
+	buf   []byte
+	err   error
+	raw   []byte
+	base  int64
+	where func(int) int
 }
 
-// mark returns an input that begins where this one is.
-func (in *input) mark() input {
-	out := *in
-	if in.long != nil {
-		d := *in.long
-		d.outer = d.outer.mark()
-		out.long = &d
-	}
-	return out
-}
-
-// peek returns the next character, and false at the end.
-func (in *input) peek() (rune, bool) {
-	switch {
-	case in.long != nil:
-		return in.long.peek()
-	case in.pages == nil:
-		if len(in.text) == 0 {
-			return 0, false
-		}
-		return in.text[0], true
-	case in.size > 0:
-		return in.ahead, true
-	case in.at >= in.end:
-		return 0, false
+// more reports whether there is another byte, which is then in page.
+func (in *input) more() bool {
+	if in.at >= in.end || in.err != nil {
+		return false
 	}
 	if len(in.page) == 0 {
-		if in.page = in.pages.from(in.at); len(in.page) == 0 {
-			return 0, false
+		if in.src == nil {
+			return false
 		}
-	}
-	if c := in.page[0]; c < utf8.RuneSelf {
-		in.ahead, in.size = rune(c), 1
-		return in.ahead, true
-	}
-	text := in.page
-	if !utf8.FullRune(text) { // it can continue on the next page
-		if more := in.pages.from(in.at + int64(len(text))); len(more) > 0 {
-			text = append(slices.Clip(text), more[:min(len(more), utf8.UTFMax)]...)
+		if in.buf == nil {
+			in.buf = make([]byte, pageSize)
 		}
+		n, err := in.src.ReadAt(in.buf[:min(pageSize, in.end-in.at)], in.at)
+		if n == 0 && err == nil || err == io.EOF && n == 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		if n == 0 {
+			in.err = err
+			return false
+		}
+		in.page = in.buf[:n]
 	}
-	text = text[:min(int64(len(text)), in.end-in.at)]
-	in.ahead, in.size = utf8.DecodeRune(text)
-	if in.ahead == utf8.RuneError && in.size == 1 {
-		in.ahead = notUTF8 - rune(text[0])
-	}
-	return in.ahead, true
+	return true
 }
 
-// next moves behind the next character.
-func (in *input) next() {
-	switch {
-	case in.long != nil:
-		in.long.skip()
-	case in.pages == nil:
-		in.text = in.text[1:]
-		if in.places != nil {
-			in.places = in.places[1:]
-		}
-	default:
-		in.at += int64(in.size)
-		in.page = in.page[min(in.size, len(in.page)):] // it may end on the next page
-		in.size = 0
+// seek moves to an offset of a source.
+func (in *input) seek(at, end int64) {
+	if n := at - in.at; n >= 0 && n <= int64(len(in.page)) {
+		in.page = in.page[n:]
+	} else {
+		in.page = nil
 	}
+	in.at, in.end = at, end
+	in.page = in.page[:min(int64(len(in.page)), end-at)]
 }
 
-// offset returns the offset of the next character in the source.
+// skip moves over n bytes of the page.
+func (in *input) skip(n int) {
+	in.page = in.page[n:]
+	in.at += int64(n)
+}
+
+// offset returns the offset of the next byte in the source.
 func (in *input) offset() int64 {
-	switch {
-	case in.long != nil:
-		if _, more := in.long.peek(); more {
-			return in.long.ahead.at
-		}
-	case in.pages != nil:
+	if in.src != nil {
 		return in.at
-	case len(in.places) > 0:
-		return in.places[0]
 	}
-	return -1
+	return in.base + int64(in.where(int(in.at)))
 }
 
-// count returns how many of the following characters are like this.
-func (in *input) count(like func(rune) bool, most int) int {
-	at, n := in.mark(), 0
-	for r, more := at.peek(); more && n < most && like(r); r, more = at.peek() {
-		at.next()
-		n++
-	}
-	return n
-}
-
-// take returns the next n characters.
-func (in *input) take(n int) []rune {
-	out := make([]rune, 0, n)
-	for r, more := in.peek(); more && len(out) < n; r, more = in.peek() {
-		out = append(out, r)
-		in.next()
-	}
-	return out
-}
-
-// copy writes the next n characters as they are.
+// copy writes the next n bytes of the page as they are written in the source.
 func (in *input) copy(out *output, n int) {
-	for r, more := in.peek(); more && n > 0; r, more = in.peek() {
-		out.add(r)
-		in.next()
-		n--
+	if in.src != nil {
+		out.write(in.page[:n])
+	} else {
+		out.write(in.raw[in.where(int(in.at)):in.where(int(in.at)+n)])
 	}
+	in.skip(n)
 }
 
-// A form says how a character of a string is written.
-type form uint8
-
-const (
-	literal form = iota
-	short        // an escape of two characters, such as \n
-	hexLow       // \u with digits in lower case
-	hexHigh      // \u with digits in upper case
-	pairLow      // two \u escapes
-	pairHigh
-	broken // a part of an invalid escape
-)
-
-// A character is one of a string.
-type character struct {
-	at   int64 // the offset in the source
-	rune rune
-	form form
+// A scalar is a string, without its quotes, or a number.
+type scalar struct {
+	start, end int64  // in the source
+	head       []byte // the text: all of it unless it is long
+	long       bool
+	sum        sum // of a long text
+	closed     bool
+	lines      []int64 // where it has line feeds
 }
 
-// A decoder reads the characters of a string, without the quotes. An unclosed string ends with
-// the text.
-type decoder struct {
-	outer  input // behind the characters in queue
-	closed bool
-	ended  bool
-	left   int // how many characters are read at most
-	// queue are the characters of an escape that has been read, and before it a half of a
-	// surrogate pair.
-	queue   [8]character
-	from, n int
-	ahead   character
-	has     bool // ahead has been read
-}
+// size returns the length in the source.
+func (t *scalar) size() int64 { return t.end - t.start }
 
-// peek returns the next character, and false at the end.
-func (d *decoder) peek() (rune, bool) {
-	if d.left == 0 {
-		return 0, false
-	}
-	if !d.has {
-		d.ahead, d.has = d.next()
-	}
-	return d.ahead.rune, d.has
-}
-
-// skip moves behind the character that peek has returned.
-func (d *decoder) skip() {
-	d.has = false
-	d.left--
-}
-
-// next reads the next character, which peek has not returned yet.
-func (d *decoder) next() (character, bool) {
-	if d.from == d.n {
-		d.from, d.n = 0, 0
-		if c, more := d.outer.peek(); more && !d.ended && c != '"' && c != '\\' {
-			out := character{d.outer.offset(), c, literal}
-			d.outer.next()
-			return out, true
+// take reads a token up to the end that find returns, or -1 if it is not on the page. hash adds
+// the text of a long one.
+func (in *input) take(r *redactor, find func(page []byte) int) (t scalar) {
+	t.start = in.offset()
+	r.head = r.head[:0]
+	for in.more() {
+		n := find(in.page)
+		t.closed = n >= 0
+		if n < 0 {
+			n = len(in.page)
+		}
+		piece := in.page[:n]
+		for i, from := bytes.IndexByte(piece, '\n'), 0; i >= 0; i = bytes.IndexByte(piece[from:], '\n') {
+			t.lines = append(t.lines, in.offset()+int64(from+i))
+			from += i + 1
+		}
+		switch {
+		case in.src == nil, !t.long && len(r.head) == 0 && t.closed && n <= mostHeld:
+			t.head = piece // what usually happens
+			in.skip(n)
+			t.end = in.offset()
+			return t
+		case !t.long && len(r.head)+n <= mostHeld:
+			r.head = append(r.head, piece...)
+		default:
+			if !t.long {
+				t.long = true
+				r.begin(text)
+				r.mac.Write(r.head)
+				r.head = append(r.head, piece[:min(n, mostHeld-len(r.head))]...)
+			}
+			r.mac.Write(piece)
+		}
+		in.skip(n)
+		if t.closed {
+			break
 		}
 	}
-	for !d.ended && (d.from == d.n || d.from+1 == d.n && d.queue[d.from].isHalf()) {
-		if d.from > 0 {
-			d.queue[0] = d.queue[d.from]
-			d.from, d.n = 0, d.n-d.from
+	t.head, t.end = r.head, in.offset()
+	if t.long {
+		t.sum = r.finish()
+	}
+	return t
+}
+
+// text reads the text of a string up to the quote.
+func (in *input) text(r *redactor) scalar {
+	escaped := false // the page ended with a backslash
+	return in.take(r, func(page []byte) int {
+		i := 0
+		if escaped {
+			i, escaped = 1, false
 		}
-		d.read()
-	}
-	if d.from == d.n {
-		return character{}, false
-	}
-	d.from++
-	return d.queue[d.from-1], true
+		end := closing(page[i:])
+		if escaped = end == -2; end < 0 {
+			return -1
+		}
+		return i + end
+	})
 }
 
-// isHalf reports whether a character is the escape of the first half of a surrogate pair.
-func (c character) isHalf() bool {
-	return 0xD800 <= c.rune && c.rune < 0xDC00 && c.form != literal
-}
-
-// add adds a character to the queue.
-func (d *decoder) add(r rune, f form, at int64) {
-	d.queue[d.n] = character{at, r, f}
-	d.n++
-}
-
-// read reads a character or an escape into the queue.
-func (d *decoder) read() {
-	at := d.outer.offset()
-	c, more := d.outer.peek()
-	if !more {
-		d.ended = true
-		return
-	}
-	d.outer.next()
-	switch {
-	case c == '"':
-		d.ended, d.closed = true, true
-		return
-	case c != '\\':
-		d.add(c, literal, at)
-		return
-	}
-	e, more := d.outer.peek()
-	i := strings.IndexRune(`"\/bfnrt`, e)
-	switch {
-	case !more:
-		d.add('\\', broken, at)
-	case i >= 0:
-		d.outer.next()
-		d.add(rune("\"\\/\b\f\n\r\t"[i]), short, at)
-	case e != 'u':
-		d.outer.next()
-		d.add('\\', broken, at)
-		d.add(unescaping(e), broken, at)
-	default:
-		d.outer.next()
-		d.hex(at)
+// closing returns the offset of the quote that ends a string. If there is none, it is -1, or -2 if
+// the text ends with a backslash that begins an escape.
+func closing(page []byte) int {
+	for i := 0; ; {
+		rest := page[i:]
+		quote := bytes.IndexByte(rest, '"')
+		if quote >= 0 {
+			rest = rest[:quote]
+		}
+		slash := bytes.IndexByte(rest, '\\')
+		switch {
+		case slash < 0 && quote < 0:
+			return -1
+		case slash < 0:
+			return i + quote
+		}
+		if i += slash + 2; i > len(page) {
+			return -2
+		}
 	}
 }
 
-// unescaping returns a character that is in no escape either, like r.
-func unescaping(r rune) rune {
-	switch {
-	case stays(r):
-		return r
-	case 0 <= r && r < utf8.RuneSelf:
-		return 'x'
-	}
-	return filledLike(r)
-}
-
-// hex reads the digits of an escape.
-func (d *decoder) hex(at int64) {
-	r, f := rune(0), hexLow
-	for n := range 4 {
-		c, more := d.outer.peek()
-		if !more || !isHex(c) {
-			d.add('\\', broken, at)
-			d.add('u', broken, at)
-			for range n {
-				d.add('0', broken, at)
+// number reads a number, or what could be the start of one.
+func (in *input) number(r *redactor) scalar {
+	t := in.take(r, func(page []byte) int {
+		for i, c := range page {
+			if c-'0' >= 10 && c != '-' && c != '+' && c != '.' && c|0x20 != 'e' {
+				return i
 			}
-			if more && c != '"' && c != '\\' {
-				d.outer.next()
-				d.add(unescaping(c), broken, at)
-			}
+		}
+		return -1
+	})
+	return t
+}
+
+// isNumber reports whether a text is a number of JSON.
+func isNumber(b []byte) bool { return json.Valid(b) && (b[0] == '-' || b[0]-'0' < 10) }
+
+// An output receives the redacted text of a source. Bytes at the places of faults are set.
+type output struct {
+	to     io.Writer
+	at     int64
+	faults []poke // in order, from at on
+}
+
+// A poke is a text at an offset, which stands for a fault.
+type poke struct {
+	at   int64
+	text string
+}
+
+// write writes text. The writer keeps the error.
+func (out *output) write(b []byte) {
+	end := out.at + int64(len(b))
+	for len(out.faults) > 0 && out.faults[0].at < end {
+		p := &out.faults[0]
+		if n := p.at - out.at; n > 0 {
+			_, _ = out.to.Write(b[:n])
+			b, out.at = b[n:], p.at
+		}
+		n := min(len(p.text), len(b))
+		_, _ = io.WriteString(out.to, p.text[:n])
+		b, out.at = b[n:], out.at+int64(n)
+		p.at, p.text = p.at+int64(n), p.text[n:]
+		if p.text != "" {
 			return
 		}
-		d.outer.next()
-		r = r<<4 | digitValue(c)
-		if 'A' <= c && c <= 'F' {
-			f = hexHigh
-		}
+		out.faults = out.faults[1:]
 	}
-	if d.n > d.from && 0xDC00 <= r && r < 0xE000 && d.queue[d.n-1].isHalf() {
-		half := &d.queue[d.n-1]
-		half.rune = 0x10000 + (half.rune-0xD800)<<10 + (r - 0xDC00)
-		half.form = pairLow
-		if f == hexHigh {
-			half.form = pairHigh
-		}
-		return
-	}
-	d.add(r, f, at)
+	_, _ = out.to.Write(b)
+	out.at = end
 }
-
-func isHex(c rune) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
-}
-
-// digitValue returns the value of a hexadecimal digit.
-func digitValue(c rune) rune {
-	switch {
-	case c <= '9':
-		return c - '0'
-	case c <= 'F':
-		return c - 'A' + 10
-	}
-	return c - 'a' + 10
-}
-
-// An output receives redacted text: as the bytes of a source, or as the characters of a string.
-type output struct {
-	to   *bufio.Writer // nil for the characters of a string
-	text []rune        // those of a string in memory
-	// outer receives those of a string that is not in memory. They are written as the characters
-	// of like, which are those of the original.
-	outer *output
-	like  *decoder
-	set   escapes
-	n     int // of the characters written
-}
-
-// add writes characters.
-func (out *output) add(text ...rune) {
-	switch {
-	case out.to != nil:
-		for _, r := range text {
-			if r < 0 {
-				_ = out.to.WriteByte(byte(notUTF8 - r)) // Flush reports the error
-				continue
-			}
-			_, _ = out.to.WriteRune(r)
-		}
-	case out.outer != nil:
-		for _, r := range text {
-			c, _ := out.like.next() // there are as many characters
-			out.outer.write(out.set.rune(c, r, out.n), c.form)
-			out.n++
-		}
-	default:
-		out.text = append(out.text, text...)
-	}
-}
-
-// write writes a character of a string in its form.
-func (out *output) write(r rune, f form) {
-	switch f {
-	case literal, broken:
-		out.add(r)
-	case short:
-		out.add('\\', rune(`"\/bfnrt`[strings.IndexByte("\"\\/\b\f\n\r\t", byte(r))]))
-	case hexLow, hexHigh:
-		out.escape(r, f == hexHigh)
-	case pairLow, pairHigh:
-		out.escape(0xD800+(r-0x10000)>>10, f == pairHigh)
-		out.escape(0xDC00+(r-0x10000)&0x3FF, f == pairHigh)
-	}
-}
-
-// escape writes a \u escape.
-func (out *output) escape(r rune, high bool) {
-	digits := "0123456789abcdef"
-	if high {
-		digits = "0123456789ABCDEF"
-	}
-	out.add('\\', 'u', rune(digits[r>>12&15]), rune(digits[r>>8&15]), rune(digits[r>>4&15]), rune(digits[r&15]))
-}
-
-// escapes say how the characters of a string are replaced that are written as escapes.
-//
-// A \u escape is as long as a piece that must not survive, and those of ASCII are much alike. So
-// each becomes the escape of an ideograph that the text does not have, unless equal texts must stay
-// equal however they are written.
-type escapes struct {
-	replaced bool          // whether \u escapes become those of ideographs
-	had      map[rune]bool // the characters that the string has as \u escapes; nil for none
-}
-
-// note notes a character of the string.
-func (e *escapes) note(c character) {
-	if c.form == hexLow || c.form == hexHigh {
-		if e.had == nil {
-			e.had = map[rune]bool{}
-		}
-		e.had[c.rune] = true
-	}
-}
-
-// rune returns what is written for r, the filler for the character c, which is the nth of its
-// string. Invalid escapes stay: they would become valid ones.
-func (e *escapes) rune(c character, r rune, n int) rune {
-	switch {
-	case c.form == broken:
-		return c.rune
-	case e.replaced && (c.form == hexLow || c.form == hexHigh) && r != c.rune && (r < 0xD800 || r >= 0xE000):
-		r = ideograph(r + rune(n))
-		for try := 0; try < attempts && e.had[r] || r == c.rune; try++ {
-			r = ideograph(r + 1)
-		}
-	}
-	return r
-}
-
-// ideograph returns an ideograph for a character.
-func ideograph(r rune) rune { return 0x4E00 + r*131%0x5000 }

@@ -13,32 +13,21 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/hmac"
 	"crypto/rand"
-	"errors"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"slices"
 
 	"github.com/toolguard/toolguard/internal/contain"
-	"github.com/toolguard/toolguard/internal/container"
-	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A level says how much stays.
-type level uint8
-
-const (
-	noPayload   level = iota // nothing of arguments and results
-	sameEscapes              // the same, but escaped letters are those of equal texts without escapes
-	noArguments
-	allWords // keys that are words everywhere
-	levels
-)
-
-// A ProofError reports that a check of the redacted text finds something else.
+// A ProofError reports that a check of the redacted text finds something that a check of the
+// original does not find.
 type ProofError struct {
 	Reason string
 }
@@ -47,140 +36,81 @@ func (e *ProofError) Error() string {
 	return "cannot be redacted: a check of the redacted text would " + e.Reason
 }
 
+// A NotKept is a finding that a check of the redacted text does not make, or with another repair.
+type NotKept struct {
+	Rule     string
+	Severity rules.Severity
+	At       source.Position
+}
+
+func (n NotKept) String() string {
+	return fmt.Sprintf("the %s of the rule %s at byte %d (line %d)", n.Severity, n.Rule, n.At.Offset, n.At.Line)
+}
+
 // A Redacted is a redacted transcript.
 type Redacted struct {
 	Source *source.Source // the caller closes it
 	Report *engine.Report // of the redacted text
+	// NotKept are the findings that depend on a text and could not be kept. NoError is set if
+	// the original has errors and the redacted text has none of them.
+	NotKept []NotKept
+	NoError bool
 }
 
-// Redact redacts a source and proves that a check with these options finds the same. If the
-// source is not a transcript, the report says why, and there is no redacted source. If the
-// proof fails, the error is a *ProofError.
+// Redact redacts a source and proves that a check with these options finds the same, except the
+// findings of NotKept. If the source is not a transcript, the report says why, and there is no
+// redacted source. If a check finds anything else, the error is a *ProofError.
 func Redact(ctx context.Context, src *source.Source, opts engine.Options) (*Redacted, error) {
-	var got *Redacted
-	var err error
-	// Filler can have a meaning by chance, such as the prefix of an id. It hardly has it twice.
-	for range 2 {
-		key := make([]byte, 32)
-		_, _ = rand.Read(key) // never fails
-		if got, err = redact(ctx, src, opts, key); !errors.As(err, new(*ProofError)) {
-			break
-		}
-	}
-	return got, err
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails
+	return redact(ctx, src, opts, key, func(s sum) sum { return s })
 }
 
-func redact(ctx context.Context, src *source.Source, opts engine.Options, key []byte) (*Redacted, error) {
-	return redactHolding(ctx, src, opts, key, mostHeld)
-}
-
-// redactHolding redacts with at most that many characters of a string in memory.
-func redactHolding(ctx context.Context, src *source.Source, opts engine.Options, key []byte, most int) (*Redacted, error) {
+// redact redacts with a key, and with the seeds of the sums of values.
+func redact(ctx context.Context, src *source.Source, opts engine.Options, key []byte, seed func(sum) sum) (*Redacted, error) {
 	before, err := engine.Check(ctx, src, opts)
 	if err != nil || before.Skipped != "" {
 		return &Redacted{Report: before}, err
 	}
-	held, err := held(src, opts)
+	p, err := newPlan(src, opts, before)
 	if err != nil {
 		return nil, err
 	}
-	words := newVocabulary(opts.Dialects)
+	r := newRedactor(p, newVocabulary(opts.Dialects), key, seed)
 	var failed error
-	escapes := false
-	for l := range levels {
-		r := &redactor{filler: newFiller(key, words), level: l, phrase: words.phrases, spans: held.at(l), most: most}
-		if l == sameEscapes && !escapes || l == noArguments && len(held.results) == 0 {
-			continue
-		}
+	for {
+		r.filler, r.learned.changed = newFiller(seed, r.vocabulary.words), false
 		out, err := r.source(ctx, src)
 		if err != nil {
 			return nil, err
 		}
-		escapes = r.escapes
-		after, err := engine.Check(ctx, out, opts)
-		if err == nil {
-			err = same(before, after)
+		if r.learned.changed {
+			_ = out.Close()
+			continue
 		}
-		if err == nil {
-			return &Redacted{Source: out, Report: after}, nil
+		after, err := engine.Check(ctx, out, opts)
+		if err != nil {
+			_ = out.Close()
+			return nil, err
+		}
+		got := &Redacted{Source: out, Report: after}
+		if err = got.compare(before); err == nil {
+			return got, nil
 		}
 		_ = out.Close()
-		var proof *ProofError
-		if !errors.As(err, &proof) {
-			return nil, err
+		if failed != nil {
+			return nil, failed
 		}
-		failed = cmp.Or(failed, err)
+		failed, p.dropsSchemas = err, true // a limit that was removed can make another part of a schema fail
 	}
-	return nil, failed
 }
 
-// spans are places of a source, in order, without those inside others.
-type spans struct{ list []source.Span }
-
-// has reports whether an offset is in one of the spans.
-func (s *spans) has(offset int64) bool {
-	i, _ := slices.BinarySearchFunc(s.list, offset, func(at source.Span, offset int64) int {
-		if at.End <= offset {
-			return -1
-		}
-		return 1
-	})
-	return i < len(s.list) && s.list[i].Start <= offset
-}
-
-// payloads are the arguments and the results of a source.
-type payloads struct{ arguments, results []source.Span }
-
-// held returns the payloads of a source.
-func held(src *source.Source, opts engine.Options) (*payloads, error) {
-	p := &payloads{}
-	_, conversations := container.Read(src, detect.Options{Dialects: opts.Dialects, Dialect: opts.Dialect, Request: opts.Request}, nil)
-	for conv, err := range conversations {
-		if err != nil {
-			return nil, err
-		}
-		add := func(to *[]source.Span, at source.Span) {
-			if conv.Unfolded != nil && !at.IsZero() {
-				at = conv.Unfolded.Origin(at)
-			}
-			if !at.IsZero() {
-				*to = append(*to, at)
-			}
-		}
-		for i := range conv.Calls {
-			c := &conv.Calls[i]
-			if conv.Blocks[c.Block].Span != c.Args { // else it has no field of its own for them
-				add(&p.arguments, c.Args)
-			}
-		}
-		for i := range conv.Results {
-			res := &conv.Results[i]
-			if res.Form == source.String || res.Form == source.Object {
-				add(&p.results, res.Payload)
-			}
-			add(&p.results, res.Beside)
-		}
+// newRedactor returns a redactor that follows a plan.
+func newRedactor(p *plan, words *vocabulary, key []byte, seed func(sum) sum) *redactor {
+	return &redactor{
+		filler: newFiller(seed, words.words), vocabulary: words, plan: p, mac: hmac.New(sha256.New, key), scanner: source.NewScanner(),
+		learned: &lessons{lengths: map[sum]int{}, marks: map[sum]variant{}, plan: p},
 	}
-	return p, nil
-}
-
-// at returns the payloads from which nothing stays.
-func (p *payloads) at(l level) spans {
-	var list []source.Span
-	switch l {
-	case noPayload, sameEscapes:
-		list = slices.Concat(p.arguments, p.results)
-	case noArguments:
-		list = slices.Clone(p.arguments)
-	}
-	slices.SortFunc(list, func(a, b source.Span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
-	out := list[:0]
-	for _, s := range list {
-		if len(out) == 0 || s.Start >= out[len(out)-1].End {
-			out = append(out, s)
-		}
-	}
-	return spans{out}
 }
 
 // source returns the redacted source. It is in memory if the source is.
@@ -223,28 +153,91 @@ func (r *redactor) copy(ctx context.Context, src *source.Source) (*source.Source
 }
 
 // write writes the redacted text. Each record is redacted alone, so that a broken one does not
-// affect the next. Nobody knows where the payloads of a broken one are, so its times do not stay.
+// affect the next.
 func (r *redactor) write(ctx context.Context, w *bufio.Writer, src *source.Source) error {
-	at := int64(0)
-	from := &pages{src: src}
-	to := func(end int64, start place) error {
-		r.run(&input{pages: from, at: at, end: end}, &output{to: w}, start)
-		at = end
-		return cmp.Or(from.err, src.Err())
-	}
+	in, out := &input{src: src}, &output{to: w}
 	for rec, err := range source.Records(src) {
 		if err != nil {
 			return err
 		}
-		if err := cmp.Or(ctx.Err(), to(rec.Span.Start, place{}), to(rec.Span.End, place{remote: !rec.Readable()})); err != nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for _, f := range rec.Faults {
+			if f.Kind == source.FaultGlued { // a record that is torn comes before it
+				r.between(in, out, f.Span.Start)
+				in.seek(f.Span.Start, f.Span.End)
+				r.run(in, out, place{remote: true})
+			}
+		}
+		r.between(in, out, rec.Span.Start)
+		r.record(in, out, rec)
+		if err := cmp.Or(in.err, r.err, src.Err()); err != nil {
 			return err
 		}
 	}
-	return to(src.Size(), place{})
+	r.between(in, out, src.Size())
+	return cmp.Or(in.err, r.err, src.Err())
 }
 
-// same returns an error unless two reports say the same of two texts.
-func same(before, after *engine.Report) error {
+// record redacts a record up to where it stops being JSON. The rest becomes filler.
+func (r *redactor) record(in *input, out *output, rec source.Record) {
+	at := place{remote: !rec.Readable()}
+	stop, deep := rec.Span.End, false
+	for _, f := range rec.Faults {
+		switch f.Kind {
+		case source.FaultInvalidJSON, source.FaultTooDeep:
+			stop, deep = min(stop, f.Span.Start), f.Kind == source.FaultTooDeep
+		case source.FaultInvalidUTF8:
+			out.faults = append(out.faults, poke{f.Span.Start, notUTF8[min(int(f.Span.Len()), len(notUTF8)-1)]})
+		case source.FaultLoneSurrogate:
+			out.faults = append(out.faults, poke{f.Span.Start, `\ud800`})
+		}
+	}
+	slices.SortFunc(out.faults, func(a, b poke) int { return cmp.Compare(a.at, b.at) })
+	in.seek(in.at, stop)
+	inString := r.run(in, out, at)
+	in.seek(stop, rec.Span.End)
+	if stop < rec.Span.End && in.more() {
+		if deep {
+			in.copy(out, 1)
+		} else {
+			in.where, in.raw = func(i int) int { return i }, nil
+			r.fault(in, out, inString)
+		}
+	}
+	r.between(in, out, rec.Span.End)
+}
+
+// notUTF8 are runs of so many bytes that are not UTF-8.
+var notUTF8 = [...]string{"", "\xff", "\xe0\xa0", "\xf0\x90\x80"}
+
+// between redacts what is not JSON up to an offset. White space, NUL bytes and byte order marks
+// separate records, so they stay.
+func (r *redactor) between(in *input, out *output, end int64) {
+	for in.seek(in.at, end); in.more(); {
+		piece := bytes.Clone(in.page)
+		for i, c := range piece {
+			switch c {
+			case ' ', '\t', '\r', '\n', 0:
+			case 0xEF, 0xBB, 0xBF:
+				if in.at == 0 && i < 3 {
+					continue
+				}
+				piece[i] = inert
+			default:
+				piece[i] = inert
+			}
+		}
+		out.write(piece)
+		in.skip(len(piece))
+	}
+}
+
+// compare notes the findings of the original that are not kept. It returns an error if there are
+// others, or if a check reads something else.
+func (r *Redacted) compare(before *engine.Report) error {
+	after := r.Report
 	x, y := before.File, after.File
 	switch {
 	case after.Skipped != "":
@@ -260,14 +253,28 @@ func same(before, after *engine.Report) error {
 	// Compressed input is only checked, but its redacted text is not compressed.
 	repaired := x.CheckOnly == ""
 	a, b := summary(before, repaired), summary(after, repaired && y.CheckOnly == "")
-	for i := range max(len(a), len(b)) {
+	errors, kept := 0, 0
+	for len(a) > 0 || len(b) > 0 {
 		switch {
-		case i >= len(a) || i < len(b) && less(b[i], a[i]):
-			return &ProofError{"also find " + b[i].String()}
-		case i >= len(b) || a[i] != b[i]:
-			return &ProofError{"not find " + a[i].String()}
+		case len(a) > 0 && len(b) > 0 && a[0] == b[0]:
+			if a[0].severity == rules.Error {
+				errors, kept = errors+1, kept+1
+			}
+			a, b = a[1:], b[1:]
+		case len(a) == 0 || len(b) > 0 && less(b[0], a[0]):
+			return &ProofError{"also find " + NotKept{b[0].rule, b[0].severity, b[0].at}.String()}
+		default:
+			if a[0].severity == rules.Error {
+				errors++
+			}
+			r.NotKept = append(r.NotKept, NotKept{a[0].rule, a[0].severity, a[0].at})
+			if len(b) > 0 && !less(a[0], b[0]) { // the same finding, with another repair
+				b = b[1:]
+			}
+			a = a[1:]
 		}
 	}
+	r.NoError = errors > 0 && kept == 0
 	return nil
 }
 
@@ -275,8 +282,8 @@ func same(before, after *engine.Report) error {
 type fact struct {
 	rule                string
 	severity            rules.Severity
-	start, end          int64
-	line                int
+	at                  source.Position
+	end                 int64
 	conversation, turn  int
 	record              int32
 	related             string
@@ -285,12 +292,11 @@ type fact struct {
 	n                   int
 }
 
-func (f fact) String() string {
-	return fmt.Sprintf("the %s of the rule %s at byte %d (line %d)", f.severity, f.rule, f.start, f.line)
-}
+func less(a, b fact) bool { return order(a, b) < 0 }
 
-func less(a, b fact) bool {
-	return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), cmp.Compare(a.rule, b.rule)) < 0
+// order orders findings by place and rule.
+func order(a, b fact) int {
+	return cmp.Or(cmp.Compare(a.at.Offset, b.at.Offset), cmp.Compare(a.end, b.end), cmp.Compare(a.rule, b.rule))
 }
 
 // summary returns the facts about the findings of a report, in order, with their repairs if
@@ -299,7 +305,7 @@ func summary(r *engine.Report, repaired bool) []fact {
 	var out []fact
 	for f, n := range r.All() {
 		x := fact{
-			rule: f.Rule.Name, severity: f.Severity, start: f.Start.Offset, end: f.End.Offset, line: f.Start.Line,
+			rule: f.Rule.Name, severity: f.Severity, at: f.Start, end: f.End.Offset,
 			conversation: f.Conversation, turn: f.Turn, record: int32(f.Record), n: n,
 		}
 		for _, at := range f.RelatedAt {
@@ -310,8 +316,6 @@ func summary(r *engine.Report, repaired bool) []fact {
 		}
 		out = append(out, x)
 	}
-	slices.SortStableFunc(out, func(a, b fact) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), cmp.Compare(a.rule, b.rule))
-	})
+	slices.SortStableFunc(out, func(a, b fact) int { return cmp.Or(order(a, b), cmp.Compare(a.related, b.related)) })
 	return out
 }

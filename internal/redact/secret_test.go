@@ -22,7 +22,7 @@ import (
 // redacted returns redacted text and the error.
 func redacted(t testing.TB, text []byte) ([]byte, error) {
 	t.Helper()
-	got, err := redact(t.Context(), source.FromBytes("in", text), engine.Options{}, []byte("a key of a test"))
+	got, err := redact(t.Context(), source.FromBytes("in", text), engine.Options{}, []byte("a key of a test"), func(s sum) sum { return s })
 	if err != nil {
 		return nil, err
 	}
@@ -36,6 +36,9 @@ func redacted(t testing.TB, text []byte) ([]byte, error) {
 	}
 	return out, nil
 }
+
+// window is the length of a piece of a secret that must not survive.
+const window = 6
 
 // secret is a text that occurs nowhere else.
 const secret = "Zq7xWv9kJp2hRt5m"
@@ -176,7 +179,7 @@ func TestHardPlaces(t *testing.T) {
 		{`"content":"ok","739/184/620":"739/184/620"`, "739/184/620"},
 		{`"content":"ok","messages.739.184.role":1`, "739.184"},
 		{`"content":"ok","update":7391846205318`, "7391846205318"},
-		{`"content":"ok","index":739184`, "739184"},
+		{`"content":"ok","index":73918462`, "73918462"},
 		{`"content":"ok","index":73.9184`, "73.9184"},
 		{`"content":"ok","index":7.391e84`, "7.391e84"},
 		{`"content":"ok","index":[73918,46205,31873]`, "73918,46205,31873"},

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "rewrite words.txt")
+var update = flag.Bool("update", false, "rewrite words.txt and the table of docs/redact.md")
 
 // readers are the packages that compare keys and values of transcripts with texts.
 var readers = []string{

@@ -2,7 +2,11 @@
 // maps each of their bytes back to the source. It knows no dialects.
 package unfold
 
-import "github.com/toolguard/toolguard/internal/source"
+import (
+	"iter"
+
+	"github.com/toolguard/toolguard/internal/source"
+)
 
 // An Unfolded is a JSON value that was assembled from data in another form: JSON text in
 // strings, or arrays spread over fields with numbered keys. Its spans refer to its own
@@ -17,8 +21,9 @@ type Unfolded struct {
 // An origin is where the values of pieces come from if that is not the source: another
 // Unfolded, or a string that was decoded.
 type origin struct {
-	in  *Unfolded // nil for the source
-	raw []byte    // the raw string; nil for pieces that were not decoded
+	in  *Unfolded   // nil for the source
+	raw []byte      // the raw string; nil for pieces that were not decoded
+	at  source.Span // of the raw string, in in
 	// offset maps an offset in the decoded text to one inside the string. It is nil until
 	// it is needed.
 	offset func(int) int
@@ -37,6 +42,26 @@ func (u *Unfolded) Bytes(s source.Span) []byte {
 func (u *Unfolded) Reserve(n int) {
 	if cap(u.text)-len(u.text) < n {
 		u.text = append(make([]byte, 0, len(u.text)+max(n, len(u.text)/4)), u.text...)
+	}
+}
+
+// Decoded yields the spans of the strings of the source whose text was read as JSON.
+func (u *Unfolded) Decoded() iter.Seq[source.Span] {
+	return func(yield func(source.Span) bool) {
+		for _, o := range u.origins {
+			at := o.at
+			if o.in != nil {
+				for inner := range o.in.Decoded() {
+					if !yield(inner) {
+						return
+					}
+				}
+				at = o.in.Origin(at)
+			}
+			if o.raw != nil && !yield(at) {
+				return
+			}
+		}
 	}
 }
 
@@ -93,7 +118,7 @@ func (u *Unfolded) add(kind pieceKind, text []byte, from source.Value, in *Unfol
 	p := piece{at: len(u.text), kind: kind, from: from.Span()}
 	switch last := len(u.origins); {
 	case kind == pieceDecoded:
-		u.origins = append(u.origins, origin{in: in, raw: from.Raw()})
+		u.origins = append(u.origins, origin{in: in, raw: from.Raw(), at: from.Span()})
 		p.origin = last + 1
 	case in == nil:
 	case last > 0 && u.origins[last-1].in == in && u.origins[last-1].raw == nil:
