@@ -175,7 +175,7 @@ func transformed(text []byte, rnd *rand.Rand) ([]byte, int) {
 			at += len(line)
 		}
 	}
-	keep, sizes, rich := map[string]bool{}, map[string]int{}, map[string]bool{}
+	keep, sizes, rich, ids := map[string]bool{}, map[string]int{}, map[string]bool{}, map[string]bool{}
 	for i := range all.strings {
 		u := &all.strings[i]
 		n := u.end - u.at
@@ -188,6 +188,7 @@ func transformed(text []byte, rnd *rand.Rand) ([]byte, int) {
 		}
 		sizes[u.text] = n
 		rich[u.text] = rich[u.text] && said
+		ids[u.text] = ids[u.text] || idKey.MatchString(u.key) || u.isKey || u.key == ""
 		known := isPublic(u.text) || slices.Contains(strings.Fields(moreWords), u.text) || slices.Contains(readTools, u.text)
 		if known || otherMeaning.MatchString(u.text) || modelKey.MatchString(u.key) ||
 			!said && !plainText.MatchString(u.text) || u.isKey && (limitKey.MatchString(u.text) || strings.ContainsAny(u.text, "./ ")) ||
@@ -209,7 +210,7 @@ func transformed(text []byte, rnd *rand.Rand) ([]byte, int) {
 		}
 		with, known := instead[u.text]
 		for try := 0; !known && try < 50; try++ {
-			with = another(u, rich[u.text], rnd)
+			with = another(u, rich[u.text], ids[u.text], rnd)
 			var decoded string
 			if json.Unmarshal([]byte(`"`+with+`"`), &decoded) == nil && !taken[decoded] && !slices.Contains(publicWords, decoded) && !otherMeaning.MatchString(decoded) && strings.TrimSpace(decoded) == decoded {
 				known, taken[decoded], instead[u.text] = true, true, with
@@ -240,13 +241,13 @@ func transformed(text []byte, rnd *rand.Rand) ([]byte, int) {
 	return out, n
 }
 
-// another returns a text that is written with as many bytes: of letters and digits with the same
-// prefix, or of anything.
-func another(u use, rich bool, rnd *rand.Rand) string {
+// another returns a text that is written with as many bytes: of letters and digits, with the same
+// prefix if it is an id somewhere, or of anything.
+func another(u use, rich, id bool, rnd *rand.Rand) string {
 	n := u.end - u.at
 	if !rich {
 		out := ""
-		if idKey.MatchString(u.key) || u.isKey || u.key == "" {
+		if id {
 			if m := idStart.FindString(u.text); len(m) < n {
 				out = m
 			}

@@ -308,6 +308,7 @@ func summary(r *engine.Report, repaired bool) []fact {
 			rule: f.Rule.Name, severity: f.Severity, at: f.Start, end: f.End.Offset,
 			conversation: f.Conversation, turn: f.Turn, record: int32(f.Record), n: n,
 		}
+		x.at.Char = 0 // filler has other characters in the same bytes
 		for _, at := range f.RelatedAt {
 			x.related += fmt.Sprintf("%d ", at.Offset)
 		}

@@ -138,6 +138,19 @@ func TestWhatStays(t *testing.T) {
 	}
 }
 
+// TestOtherCharacters: a finding behind text with other characters in the same bytes is kept.
+func TestOtherCharacters(t *testing.T) {
+	text := `{"messages":[{"role":"user","content":"Wer hat die Löhne? 中"},{"role":"assistant","tool_calls":[{"id":"call_Ab3dE","type":"function","function":{"name":"get_pay","arguments":"{}"}}]},{"role":"user","content":"?"}]}`
+	got, err := Redact(t.Context(), source.FromBytes("in", []byte(text)), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = got.Source.Close() }()
+	if n := got.Report.Findings.Len(); n == 0 || len(got.NotKept) != 0 || got.NoError {
+		t.Errorf("%d findings, not kept: %v", n, got.NotKept)
+	}
+}
+
 // TestTorn: whatever is cut off a transcript, nothing of a secret survives in the rest.
 func TestTorn(t *testing.T) {
 	line := `{"type":"user","uuid":"a1","parentUuid":null,"message":{"role":"user","content":"` + secret + `\n\u005aq7x"},"` + secret + `":-739184,"cwd":"/` + secret + `"}` + "\n"
