@@ -81,13 +81,41 @@ func TestOnlyTheNamedCommand(t *testing.T) {
 	}
 }
 
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { runScripts(t, "../../testdata/scripts") }
+
+// TestThreads runs what users of agents reported, rebuilt as small histories: one script for each
+// thread, with what toolguard finds and what its repair leaves.
+func TestThreads(t *testing.T) {
+	dir := "../../testdata/threads"
+	scripts, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range scripts {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The name is that of the thread, owner-repository-number.txtar.
+		first, _, _ := strings.Cut(string(text), "\n")
+		thread, found := strings.CutPrefix(first, "# https://github.com/")
+		parts := strings.Split(thread, "/")
+		if !found || len(parts) != 4 || filepath.Base(path) != parts[0]+"-"+parts[1]+"-"+parts[3]+".txtar" {
+			t.Errorf("%s: the first line is %q; expected the address of the thread after which the file is named", path, first)
+		}
+	}
+	runScripts(t, dir)
+}
+
+// runScripts runs the scripts in a directory.
+func runScripts(t *testing.T, dir string) {
+	t.Helper()
 	transcripts, err := filepath.Abs("../../testdata/transcripts")
 	if err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 "../../testdata/scripts",
+		Dir:                 dir,
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
