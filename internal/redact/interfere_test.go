@@ -164,9 +164,9 @@ func transformed(text []byte, rnd *rand.Rand) ([]byte, int) {
 	} else {
 		at := 0
 		for line := range bytes.Lines(text) {
-			if json.Valid(line) {
+			if first := bytes.TrimLeft(line, " \t"); len(first) > 0 && (first[0] == '{' || first[0] == '[') && json.Valid(line) {
 				all.find(line, at, false)
-			} else { // what stays in it must stay everywhere
+			} else { // it may be a piece of a torn record, and what stays in it must stay everywhere
 				all.broken = append(all.broken, wordIn.FindAllString(string(line), -1)...)
 				for _, m := range quoted.FindAllStringSubmatch(string(line), -1) {
 					all.broken = append(all.broken, m[1])
