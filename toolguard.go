@@ -91,8 +91,8 @@ type Report struct {
 	Calls         int
 	Results       int
 	Findings      []Finding // ordered by position
-	// NotKept are the findings of the original that a redacted text does not have, or has with
-	// another repair. Only Redact and RedactBytes set it.
+	// NotKept are the findings of the original that a redacted text does not have as they are.
+	// Only Redact and RedactBytes set it.
 	NotKept []NotKept
 }
 
@@ -101,6 +101,9 @@ type NotKept struct {
 	Rule     string
 	Severity Severity
 	Start    Position
+	// Differs says what the finding has otherwise in the redacted text: "severity", "repair" or
+	// "place". It is "" if there is no such finding.
+	Differs string
 }
 
 // Worst returns the highest severity of the findings, or Off if there are none.
@@ -717,7 +720,7 @@ func redacted(ctx context.Context, src *source.Source, o *options) (out *source.
 		return nil, nil, err
 	}
 	for _, n := range got.NotKept {
-		found.NotKept = append(found.NotKept, NotKept{n.Rule, Severity(n.Severity), position(n.At)})
+		found.NotKept = append(found.NotKept, NotKept{n.Rule, Severity(n.Severity), position(n.At), n.Differs})
 	}
 	return got.Source, found, nil
 }

@@ -402,3 +402,34 @@ func TestLists(t *testing.T) {
 		}
 	}
 }
+
+// TestKeptIndex: of a compaction that keeps what comes after a record behind it, all numbers of the
+// record mean the same, however large they are.
+func TestKeptIndex(t *testing.T) {
+	text, err := os.ReadFile("testdata/transcripts/pi/broken/session-1-missing.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []toolguard.Finding
+	for i, index := range []string{"4000", "2147483646", "2147483647", "2147483648", "4185072936", "8477514614", "4294967295"} {
+		changed := bytes.Replace(text, []byte(`"firstKeptEntryIndex":8`), []byte(`"firstKeptEntryIndex":`+index), 1)
+		if bytes.Equal(changed, text) {
+			t.Fatal("no index to change")
+		}
+		found, err := toolguard.CheckBytes(t.Context(), changed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			want = found.Findings
+		}
+		if len(want) != len(found.Findings) {
+			t.Errorf("%s: %d findings instead of %d", index, len(found.Findings), len(want))
+		}
+		for j := range min(len(want), len(found.Findings)) {
+			if want[j].Severity != found.Findings[j].Severity || want[j].Rule != found.Findings[j].Rule {
+				t.Errorf("%s: %v %s instead of %v %s", index, found.Findings[j].Severity, found.Findings[j].Rule, want[j].Severity, want[j].Rule)
+			}
+		}
+	}
+}

@@ -198,7 +198,7 @@ type redactReport struct {
 	Errors        int     `json:"errors"`
 	Warnings      int     `json:"warnings"`
 	Infos         int     `json:"infos"`
-	// NotKept are the findings of the original that the redacted text does not have.
+	// NotKept are the findings of the original that the redacted text does not have as they are.
 	NotKept []notKept `json:"not_kept"`
 }
 
@@ -208,6 +208,8 @@ type notKept struct {
 	Severity string `json:"severity"`
 	Line     int    `json:"line"`
 	Offset   int64  `json:"offset"`
+	// Differs says what the finding has otherwise in the redacted text.
+	Differs *string `json:"differs"`
 }
 
 // tells reports what was redacted.
@@ -218,7 +220,11 @@ func (x *redaction) tells(t *target, got *redact.Redacted) error {
 		Conversations: r.File.Conversations, Calls: r.Calls, Results: r.Results, NotKept: []notKept{},
 	}
 	for _, n := range got.NotKept {
-		about.NotKept = append(about.NotKept, notKept{n.Rule, n.Severity.String(), n.At.Line, n.At.Offset})
+		lost := notKept{n.Rule, n.Severity.String(), n.At.Line, n.At.Offset, nil}
+		if n.Differs != "" {
+			lost.Differs = &n.Differs
+		}
+		about.NotKept = append(about.NotKept, lost)
 	}
 	if r.File.Dialect != "" {
 		about.Dialect = &r.File.Dialect
@@ -246,7 +252,11 @@ func (x *redaction) tells(t *target, got *redact.Redacted) error {
 	x.say(fmt.Sprintf("Redacted %s of %s. %s: %s, %s, %s.", trim.Plural(int(about.Bytes), "byte"), t.path, same,
 		count(about.Errors, "error"), count(about.Warnings, "warning"), count(about.Infos, "info")))
 	for _, n := range got.NotKept {
-		x.say("Not kept: " + n.String() + ".")
+		how := "Not kept"
+		if n.Differs != "" {
+			how = "Kept with another " + n.Differs
+		}
+		x.say(how + ": " + n.String() + ".")
 	}
 	return nil
 }

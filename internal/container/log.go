@@ -3,6 +3,7 @@ package container
 import (
 	"bytes"
 	"hash/maphash"
+	"math"
 	"strconv"
 
 	"github.com/toolguard/toolguard/internal/detect"
@@ -155,7 +156,7 @@ func (l *log) compact(t *thread, index int32) error {
 			from = l.chain.links[at].record
 		}
 	} else if n, err := strconv.Atoi(string(l.env.at[envKeptIndex].Raw())); err == nil {
-		from = int32(n) + 1
+		from = int32(min(max(n, -1), math.MaxInt32-1)) + 1
 	}
 	messages := t.conv().Messages
 	t.begin(messages, from)

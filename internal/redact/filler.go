@@ -97,7 +97,11 @@ func (f *filler) short(s sum, k kind, n int, prefix string) ([]byte, error) {
 		}
 	}
 	what := [...]string{"ids, names and keys", "arguments", "texts", "numbers", "pieces of data"}[k]
-	return nil, &ProofError{fmt.Sprintf("not tell apart all %s that are %d bytes long", what, n)}
+	bytes := "bytes"
+	if n == 1 {
+		bytes = "byte"
+	}
+	return nil, &ProofError{fmt.Sprintf("not tell apart all %s of %d %s, because there are more of them than filler; redact a shorter transcript", what, n, bytes)}
 }
 
 // keep notes the owner of filler.

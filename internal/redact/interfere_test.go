@@ -189,7 +189,7 @@ func transformed(text []byte, rnd *rand.Rand) ([]byte, int) {
 		sizes[u.text] = n
 		rich[u.text] = rich[u.text] && said
 		ids[u.text] = ids[u.text] || idKey.MatchString(u.key) || u.isKey || u.key == ""
-		known := isPublic(u.text) || slices.Contains(strings.Fields(moreWords), u.text) || slices.Contains(readTools, u.text)
+		known := isPublic(u.text) || slices.Contains(strings.Fields(moreWords+" "+usageWords), u.text) || slices.Contains(countsIn, u.text) || slices.Contains(readTools, u.text)
 		if known || otherMeaning.MatchString(u.text) || modelKey.MatchString(u.key) ||
 			!said && !plainText.MatchString(u.text) || u.isKey && (limitKey.MatchString(u.text) || strings.ContainsAny(u.text, "./ ")) ||
 			strings.TrimSpace(u.text) != u.text || !utf8.ValidString(u.text) || strings.Contains(u.text, "\ufffd") || u.key == "name" && strings.Contains(u.text, ".") {

@@ -111,8 +111,9 @@ var countsIn = []string{
 	"duration", "durationMs", "duration_ms", "secondsFromStart", "time_in_call_secs", "delegationDepth", "firstKeptEntryIndex", "last_consolidated", "epoch", "k", "i", "v",
 }
 
-// numberedIn are the fields of which readers tell apart the values 0 to 99.
-var numberedIn = []string{"role", "type", "kind"}
+// numberedIn are the fields of which readers tell apart the values 0 to 99, in the field itself or
+// in its value.
+var numberedIn = []string{"role", "type", "kind", "modelState"}
 
 // mostCounted is the longest count.
 const mostCounted = 7
@@ -143,7 +144,7 @@ func isTime(key string) bool {
 // keepsNumber reports whether a number stays in its place.
 func keepsNumber(text []byte, p place) bool {
 	switch {
-	case p.mode == structure && p.known && !p.element && slices.Contains(numberedIn, p.key):
+	case p.mode == structure && p.known && !p.element && (slices.Contains(numberedIn, p.key) || p.key == "value" && slices.Contains(numberedIn, p.around)):
 		return len(text) <= 2
 	case !p.inEnvelope() || p.element && p.key != "k":
 		return false
@@ -236,8 +237,9 @@ var date = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^20\d\d([-.]?)(0[1-9]|1[0-2])([-.]?)(0[1-9]|[12]\d|3[01])($|[^0-9A-Za-z])`)
 })
 
-// parts redacts the name of a model or an address. Its known parts stay, and each text between
-// them is filled as a whole.
+// parts redacts the name of a model or an address. Its known parts stay with the separators beside
+// them, by which readers see where the name of a model begins. Each text between them is filled as
+// a whole.
 func (r *redactor) parts(t *scalar, out *output, versions bool) {
 	known := make([]bool, len(t.head))
 	numbered := 0
@@ -256,13 +258,24 @@ func (r *redactor) parts(t *scalar, out *output, versions bool) {
 		for j < len(t.head) && !isSeparator(rune(t.head[j])) {
 			j++
 		}
-		if part := string(t.head[i:j]); r.vocabulary.models[strings.ToLower(part)] || versions && isVersion(part) {
+		part := string(t.head[i:j])
+		family := strings.TrimRight(part, digits) // qwen3, the 3.2 of llama3.2
+		switch {
+		case r.vocabulary.models[strings.ToLower(part)] || versions && isVersion(part):
 			keep(known, i, j)
+		case r.vocabulary.models[strings.ToLower(family)]:
+			keep(known, i, i+len(family))
+			if versions && isVersion(part[len(family):]) {
+				keep(known, i+len(family), j)
+			}
 		}
 		i = j + 1
 	}
-	for i, c := range t.head { // separators between known parts
-		known[i] = known[i] || isSeparator(rune(c)) && (i == 0 || known[i-1]) && (i+1 == len(known) || known[i+1] || t.head[i+1] == '/')
+	for i, c := range t.head { // separators beside known parts
+		known[i] = known[i] || isSeparator(rune(c)) && (i == 0 || known[i-1])
+	}
+	for i, c := range slices.Backward(t.head) {
+		known[i] = known[i] || isSeparator(rune(c)) && (i+1 == len(known) || known[i+1])
 	}
 	for i := 0; i < len(t.head); {
 		j := i

@@ -215,10 +215,10 @@ func variantOf(src *source.Source, f *engine.Finding) (variant, error) {
 	}
 	b = source.AppendUnescaped(nil, b[1:len(b)-1])
 	switch {
-	case bytes.ContainsFunc(bytes.TrimSpace(b), unicode.IsControl):
-		return control, nil
 	case f.Rule.Name == "invalid-tool-name" && len(bytes.TrimSpace(b)) < len(b):
 		return spaced, nil
+	case bytes.ContainsFunc(bytes.TrimSpace(b), unicode.IsControl):
+		return control, nil
 	case f.Rule.Name != "invalid-tool-name" && wordChars(bytes.TrimSpace(b)), wordChars(b):
 		return plain, nil // its length or its prefix matters
 	}

@@ -16,6 +16,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -36,11 +37,14 @@ func (e *ProofError) Error() string {
 	return "cannot be redacted: a check of the redacted text would " + e.Reason
 }
 
-// A NotKept is a finding that a check of the redacted text does not make, or with another repair.
+// A NotKept is a finding that a check of the redacted text does not make as it is.
 type NotKept struct {
 	Rule     string
 	Severity rules.Severity
 	At       source.Position
+	// Differs says what the finding has otherwise in the redacted text, such as "repair". It is
+	// "" if there is no such finding.
+	Differs string
 }
 
 func (n NotKept) String() string {
@@ -57,13 +61,23 @@ type Redacted struct {
 	NoError bool
 }
 
+// mostKeys is how many keys Redact tries. Filler can mean something to a reader by chance, but
+// hardly with each of so many keys.
+const mostKeys = 3
+
 // Redact redacts a source and proves that a check with these options finds the same, except the
 // findings of NotKept. If the source is not a transcript, the report says why, and there is no
 // redacted source. If a check finds anything else, the error is a *ProofError.
-func Redact(ctx context.Context, src *source.Source, opts engine.Options) (*Redacted, error) {
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // never fails
-	return redact(ctx, src, opts, key, func(s sum) sum { return s })
+func Redact(ctx context.Context, src *source.Source, opts engine.Options) (got *Redacted, err error) {
+	for range mostKeys {
+		key := make([]byte, 32)
+		_, _ = rand.Read(key) // never fails
+		got, err = redact(ctx, src, opts, key, func(s sum) sum { return s })
+		if unproved := (*ProofError)(nil); !errors.As(err, &unproved) {
+			break
+		}
+	}
+	return got, err
 }
 
 // redact redacts with a key, and with the seeds of the sums of values.
@@ -256,22 +270,27 @@ func (r *Redacted) compare(before *engine.Report) error {
 	errors, kept := 0, 0
 	for len(a) > 0 || len(b) > 0 {
 		switch {
-		case len(a) > 0 && len(b) > 0 && a[0] == b[0]:
-			if a[0].severity == rules.Error {
-				errors, kept = errors+1, kept+1
-			}
-			a, b = a[1:], b[1:]
 		case len(a) == 0 || len(b) > 0 && less(b[0], a[0]):
-			return &ProofError{"also find " + NotKept{b[0].rule, b[0].severity, b[0].at}.String()}
+			return &ProofError{"also find " + b[0].lost("").String()}
+		case len(b) == 0 || less(a[0], b[0]):
+			if a[0].severity == rules.Error {
+				errors++
+			}
+			r.NotKept = append(r.NotKept, a[0].lost(""))
+			a = a[1:]
+		case b[0].severity > a[0].severity:
+			return &ProofError{fmt.Sprintf("find %s with the severity %s", a[0].lost(""), b[0].severity)}
 		default:
 			if a[0].severity == rules.Error {
 				errors++
 			}
-			r.NotKept = append(r.NotKept, NotKept{a[0].rule, a[0].severity, a[0].at})
-			if len(b) > 0 && !less(a[0], b[0]) { // the same finding, with another repair
-				b = b[1:]
+			if b[0].severity == rules.Error {
+				kept++
 			}
-			a = a[1:]
+			if differs := a[0].differs(b[0]); differs != "" {
+				r.NotKept = append(r.NotKept, a[0].lost(differs))
+			}
+			a, b = a[1:], b[1:]
 		}
 	}
 	r.NoError = errors > 0 && kept == 0
@@ -293,6 +312,22 @@ type fact struct {
 }
 
 func less(a, b fact) bool { return order(a, b) < 0 }
+
+// lost returns a finding that is not kept, and what it has otherwise.
+func (x fact) lost(differs string) NotKept { return NotKept{x.rule, x.severity, x.at, differs} }
+
+// differs says in what a finding at the same place differs, "" if in nothing.
+func (x fact) differs(y fact) string {
+	switch {
+	case x == y:
+		return ""
+	case x.severity != y.severity:
+		return "severity"
+	case x.repairs != y.repairs || x.byStrategy != y.byStrategy || x.class != y.class:
+		return "repair"
+	}
+	return "place"
+}
 
 // order orders findings by place and rule.
 func order(a, b fact) int {

@@ -3,6 +3,7 @@ package redact
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/evidence"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
 )
@@ -148,6 +150,119 @@ func TestOtherCharacters(t *testing.T) {
 	defer func() { _ = got.Source.Close() }()
 	if n := got.Report.Findings.Len(); n == 0 || len(got.NotKept) != 0 || got.NoError {
 		t.Errorf("%d findings, not kept: %v", n, got.NotKept)
+	}
+}
+
+// TestModels: a provider serves the redacted name of a model if and only if it serves the name, for
+// the models of all providers as they and gateways write them.
+func TestModels(t *testing.T) {
+	served := func(model string) string {
+		p, _ := profile.ByName("openai").Asked(profile.Request{Model: model})
+		return p.Name
+	}
+	n := 0
+	for _, v := range profile.Vendors() {
+		for _, name := range v.Models {
+			for _, before := range []string{"", "openrouter/", "accounts/fireworks/models/", "us.", "acme/"} {
+				for _, after := range []string{"", "3", "3.2", "3:8b", "-v3p1-8b", "-large", "-acme"} {
+					model := before + name + after
+					text := `{"model":"` + model + `","messages":[{"role":"user","content":"q"},{"role":"assistant","content":"a"}]}`
+					out, err := redacted(t, []byte(text))
+					if err != nil {
+						t.Fatalf("%s: %v", model, err)
+					}
+					var got struct{ Model string }
+					if err := json.Unmarshal(out, &got); err != nil {
+						t.Fatal(err)
+					}
+					n++
+					if served(got.Model) != served(model) {
+						t.Errorf("%s of %s became %s of %s", model, served(model), got.Model, served(got.Model))
+					}
+				}
+			}
+		}
+	}
+	if n < 1000 {
+		t.Errorf("only %d names", n)
+	}
+}
+
+// TestKeptText: texts of which a check finds the same, and what must stay of them.
+func TestKeptText(t *testing.T) {
+	for _, tt := range []struct{ name, text, stays string }{
+		{"usage", `{"model":"m","usage":{"input_tokens":9,"output_tokens":17},"messages":[{"role":"user","content":"hi"}]}`, `"usage":{"input_tokens":9,"output_tokens":17}`},
+		{"usage around unknown fields", `{"model":"m","acme":{"output_tokens":4711},"messages":[{"role":"user","content":"hi"}]}`, `"output_tokens":`},
+		{"a name that ends in an escape", `{"model":"gpt-4o","messages":[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"apply patch\n*** E\n","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"x"}]}`, `"name":" `},
+		{"a string that ends with its line", "{\n \"role\": \"user\",\n \"content\": \"q\"\n}\n{\n \"role\": \"assistant\",\n \"content\": \"hi\n}\n{\n \"role\": \"user\",\n \"content\": \"q\",\n \"tool_call_id\": \"x\"\n}\n{\n \"role\": \"tool\",\n \"tool_call_id\": \"zz\",\n \"content\": \"x\"\n}\n", `"role": "tool"`},
+		{"the state of a turn is a number", `{"requestId":"r1","message":{"text":"q"},"response":[{"value":"a"}],"modelState":{"value":1},"result":{"metadata":{"toolCallRounds":[{"id":"t1","response":"","toolCalls":[{"id":"call_1","name":"ls","arguments":"{}"}]}],"toolCallResults":{}}}}`, `"modelState":{"value":1}`},
+	} {
+		for range 3 { // whatever the key is
+			holds(t, tt.name, []byte(tt.text))
+		}
+		out, err := redacted(t, []byte(tt.text))
+		if err != nil || !strings.Contains(string(out), tt.stays) {
+			t.Errorf("%s: %s is not in\n%s, %v", tt.name, tt.stays, out, err)
+		}
+		if strings.Contains(string(out), "4711") {
+			t.Errorf("%s: a count in an unknown field stays in\n%s", tt.name, out)
+		}
+	}
+}
+
+// TestTitleAsName: a title that is the name of a tool in this dialect, and that the provider does
+// not accept, becomes another that it does not accept.
+func TestTitleAsName(t *testing.T) {
+	names, err := filepath.Glob("../../testdata/transcripts/acp/*/*.jsonl")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	found := 0
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Redact(t.Context(), source.FromBytes(name, text), engine.Options{Target: profile.ByName("openai")})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for f := range got.Report.Findings.All() {
+			if f.Rule.Name == "invalid-tool-name" {
+				found++
+			}
+		}
+		if len(got.NotKept) > 0 {
+			t.Errorf("%s: not kept: %v", name, got.NotKept)
+		}
+		_ = got.Source.Close()
+	}
+	if found == 0 {
+		t.Error("no name is invalid")
+	}
+}
+
+// TestCompare: a finding with a lower severity, or with another repair, is not kept as it is. One
+// with a higher severity is new.
+func TestCompare(t *testing.T) {
+	report := func(model, arguments string) *engine.Report {
+		r, err := engine.Check(t.Context(), source.FromBytes("in", []byte(`{"model":"`+model+`","messages":[{"role":"user","content":"q"},`+
+			`{"role":"assistant","content":null,"tool_calls":[{"function":{"name":"f","arguments":`+arguments+`}}]},{"role":"tool","content":"r"}]}`)), engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	strict, lax := report("gpt-4o-3", `"{}"`), report("llama3.2", `"{}"`)
+	got := Redacted{Report: lax}
+	if err := got.compare(strict); err != nil || len(got.NotKept) == 0 || got.NotKept[0].Differs != "severity" || !got.NoError {
+		t.Errorf("lower: %v, %+v, no error: %v", err, got.NotKept, got.NoError)
+	}
+	want := "cannot be redacted: a check of the redacted text would find the warning of the rule missing-call-id at byte 111 (line 1) with the severity error"
+	got = Redacted{Report: strict}
+	if err := got.compare(lax); err == nil || err.Error() != want {
+		t.Errorf("higher: %v", err)
 	}
 }
 

@@ -275,6 +275,8 @@ func (r *redactor) fault(in *input, out *output, inString bool) {
 	size := in.where(int(in.at)+n) - in.where(int(in.at))
 	with := bytes.Repeat([]byte{inert}, size)
 	switch control := inString && in.page[0] < ' '; {
+	case size == 1 && in.page[0] == '\n':
+		with[0] = '\n' // the lines after it stay where they are
 	case control && size == 1:
 		with[0] = 1
 	case control && size < 6:
@@ -438,7 +440,10 @@ func (r *redactor) string(t *scalar, out *output, p place) {
 		k = text
 	}
 	kept := r.kept(t, p)
+	_, marked := r.plan.variants[t.start-1]
 	switch {
+	case marked && k == text && kept == 0: // a title that is a name
+		r.word(t, out, plain)
 	case p.mode == pattern:
 		r.put(out, t, anyPattern(t))
 	case kept == int(t.size()):

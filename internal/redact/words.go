@@ -24,6 +24,9 @@ const modelWords = "gpt chatgpt codex claude opus sonnet haiku fable mythos gemi
 // moreWords are words with which readers compare no whole text, but which say why something ended.
 const moreWords = "auto any none required low high minimal stop length end_turn tool_use max_tokens tool_calls content_filter stop_sequence refusal"
 
+// usageWords are fields in which transcripts keep their counts.
+const usageWords = "usage usageMetadata usage_metadata tokenUsage token_usage total_token_usage last_token_usage"
+
 // readTools are names of tools that readers compare: those that a provider runs itself, and those
 // to which agents give no result.
 var readTools = []string{"web_search", "web_fetch", "code_execution", "bash_code_execution", "text_editor_code_execution", "tool_search_tool_regex", "tool_search_tool_bm25", "finish", "submit", "task_done", "google_search", "file_search"}
@@ -64,7 +67,10 @@ func newVocabulary(dialects *dialect.Set) *vocabulary {
 			v.words[w] = true
 		}
 	}
-	for w := range strings.FieldsSeq(wordList + " " + moreWords) {
+	for w := range strings.FieldsSeq(wordList + " " + moreWords + " " + usageWords) {
+		add(w)
+	}
+	for _, w := range countsIn {
 		add(w)
 	}
 	for w := range strings.FieldsSeq(modelWords) {
