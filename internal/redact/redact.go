@@ -179,18 +179,18 @@ func (r *redactor) write(ctx context.Context, w *bufio.Writer, src *source.Sourc
 		}
 		for _, f := range rec.Faults {
 			if f.Kind == source.FaultGlued { // a record that is torn comes before it
-				r.between(in, out, f.Span.Start)
+				r.between(in, out, f.Span.Start, false)
 				in.seek(f.Span.Start, f.Span.End)
 				r.run(in, out, place{remote: true})
 			}
 		}
-		r.between(in, out, rec.Span.Start)
+		r.between(in, out, rec.Span.Start, false)
 		r.record(in, out, rec)
 		if err := cmp.Or(in.err, r.err, src.Err()); err != nil {
 			return err
 		}
 	}
-	r.between(in, out, src.Size())
+	r.between(in, out, src.Size(), false)
 	return cmp.Or(in.err, r.err, src.Err())
 }
 
@@ -220,33 +220,53 @@ func (r *redactor) record(in *input, out *output, rec source.Record) {
 			r.fault(in, out, inString)
 		}
 	}
-	r.between(in, out, rec.Span.End)
+	r.between(in, out, rec.Span.End, true)
 }
 
 // notUTF8 are runs of so many bytes that are not UTF-8.
 var notUTF8 = [...]string{"", "\xff", "\xe0\xa0", "\xf0\x90\x80"}
 
-// between redacts what is not JSON up to an offset. White space, NUL bytes and byte order marks
-// separate records, so they stay.
-func (r *redactor) between(in *input, out *output, end int64) {
+// between redacts what is not JSON up to an offset. White space at both ends of a line, NUL bytes
+// and byte order marks separate records, so they stay. White space between words would tell their
+// lengths. inLine says that there is text before it in its line.
+func (r *redactor) between(in *input, out *output, end int64, inLine bool) {
+	var blank []byte // white space that may be between words
 	for in.seek(in.at, end); in.more(); {
-		piece := bytes.Clone(in.page)
-		for i, c := range piece {
+		n := len(in.page)
+		piece := make([]byte, 0, n+len(blank))
+		for i, c := range in.page {
 			switch c {
-			case ' ', '\t', '\r', '\n', 0:
-			case 0xEF, 0xBB, 0xBF:
-				if in.at == 0 && i < 3 {
+			case '\n', 0:
+				piece, blank = append(append(piece, blank...), c), blank[:0]
+				inLine = false
+			case ' ', '\t', '\r':
+				switch {
+				case !inLine:
+					piece = append(piece, c)
+				case len(blank) < mostHeld:
+					blank = append(blank, c)
+				default: // no words are so far apart
+					piece, blank = append(append(piece, blank...), c), blank[:0]
+				}
+			default:
+				if in.at == 0 && i < len(byteOrderMark) && in.page[i] == byteOrderMark[i] {
+					piece = append(piece, c)
 					continue
 				}
-				piece[i] = inert
-			default:
-				piece[i] = inert
+				for range len(blank) + 1 {
+					piece = append(piece, inert)
+				}
+				inLine, blank = true, blank[:0]
 			}
 		}
 		out.write(piece)
-		in.skip(len(piece))
+		in.skip(n)
 	}
+	out.write(blank)
 }
+
+// byteOrderMark can begin a file.
+const byteOrderMark = "\xEF\xBB\xBF"
 
 // compare notes the findings of the original that are not kept. It returns an error if there are
 // others, or if a check reads something else.

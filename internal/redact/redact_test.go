@@ -290,6 +290,23 @@ func TestTorn(t *testing.T) {
 	}
 }
 
+// TestNoWords: of what is not JSON, the lengths of words do not stay.
+func TestNoWords(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"role":"user","content":"q"} // pay the invoice` + "\n  of Kim \r\n" + `{"role":"assistant","content":"a"}`: `xxxxxxxxxxxxxxxxxx` + "\n  xxxxxx \r\n",
+		`{"role":"user","content":"q"}` + "\n" + `{"role":"assistant","content":"a"}, "x" pay  the bill` + "\n":       "xxxxxxxxxxxxxxxxxxx\n",
+	} {
+		out, err := redacted(t, []byte(text))
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%q is not in %q, %v", want, out, err)
+		}
+	}
+	long := `{"role":"user","content":"q"} // pay` + strings.Repeat(" ", 3*mostHeld) + "now\n" + `{"role":"assistant","content":"a"}`
+	if out, err := redacted(t, []byte(long)); err != nil || len(out) != len(long) {
+		t.Errorf("%d bytes instead of %d, %v", len(out), len(long), err)
+	}
+}
+
 // TestSchemaNames: names stay the same in a schema and in arguments, so a violation stays one.
 func TestSchemaNames(t *testing.T) {
 	holds(t, "schema", []byte(`{"model":"gpt-4o","messages":[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[`+
