@@ -20,7 +20,7 @@ func Fates() []Fate {
 		{"truncated-record", false, "the record ends at the same byte"},
 		{"nul-padding", false, "NUL bytes outside of records stay"},
 		{"glued-records", false, "both records stay JSON"},
-		{"raw-newline-in-string", false, "line feeds stay"},
+		{"raw-newline-in-string", false, "line breaks stay"},
 		{"too-deep", false, "brackets stay"},
 		{"duplicate-key", false, "equal keys stay equal"},
 		{"invalid-utf8", false, "the first bytes of each record that are not UTF-8 become others that are not"},

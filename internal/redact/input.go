@@ -18,9 +18,11 @@ type input struct {
 	page    []byte // the bytes from at on that are in memory
 	at, end int64
 	// src is the source, nil for the text of a string. Then raw is the string as it is written in
-	// the source, where it begins at base, and where maps offsets of the text to it.
+	// the source, where it begins at base, and where maps offsets of the text to it. Of a source,
+	// buf has what was read last, from the offset from on.
 	src   io.ReaderAt
 	buf   []byte
+	from  int64
 	err   error
 	raw   []byte
 	base  int64
@@ -37,30 +39,28 @@ func (in *input) more() bool {
 			return false
 		}
 		if in.buf == nil {
-			in.buf = make([]byte, pageSize)
+			in.buf = make([]byte, 0, pageSize)
 		}
-		n, err := in.src.ReadAt(in.buf[:min(pageSize, in.end-in.at)], in.at)
+		n, err := in.src.ReadAt(in.buf[:pageSize], in.at)
 		if n == 0 && err == nil || err == io.EOF && n == 0 {
 			err = io.ErrUnexpectedEOF
 		}
+		in.buf, in.from = in.buf[:n], in.at
 		if n == 0 {
 			in.err = err
 			return false
 		}
-		in.page = in.buf[:n]
+		in.seek(in.at, in.end)
 	}
 	return true
 }
 
 // seek moves to an offset of a source.
 func (in *input) seek(at, end int64) {
-	if n := at - in.at; n >= 0 && n <= int64(len(in.page)) {
-		in.page = in.page[n:]
-	} else {
-		in.page = nil
+	in.at, in.end, in.page = at, end, nil
+	if n := at - in.from; n >= 0 && n < int64(len(in.buf)) {
+		in.page = in.buf[n:min(int64(len(in.buf)), end-in.from)]
 	}
-	in.at, in.end = at, end
-	in.page = in.page[:min(int64(len(in.page)), end-at)]
 }
 
 // skip moves over n bytes of the page.
@@ -94,7 +94,13 @@ type scalar struct {
 	long       bool
 	sum        sum // of a long text
 	closed     bool
-	lines      []int64 // where it has line feeds
+	breaks     []lineBreak
+}
+
+// A lineBreak is a line feed or a carriage return in a string.
+type lineBreak struct {
+	at   int64
+	char byte
 }
 
 // size returns the length in the source.
@@ -112,8 +118,12 @@ func (in *input) take(r *redactor, find func(page []byte) int) (t scalar) {
 			n = len(in.page)
 		}
 		piece := in.page[:n]
-		for i, from := bytes.IndexByte(piece, '\n'), 0; i >= 0; i = bytes.IndexByte(piece[from:], '\n') {
-			t.lines = append(t.lines, in.offset()+int64(from+i))
+		for from := 0; ; {
+			i := lineBreakIn(piece[from:])
+			if i < 0 {
+				break
+			}
+			t.breaks = append(t.breaks, lineBreak{in.offset() + int64(from+i), piece[from+i]})
 			from += i + 1
 		}
 		switch {
@@ -143,6 +153,18 @@ func (in *input) take(r *redactor, find func(page []byte) int) (t scalar) {
 		t.sum = r.finish()
 	}
 	return t
+}
+
+// lineBreakIn returns the offset of the first line feed or carriage return, -1 if there is none.
+func lineBreakIn(b []byte) int {
+	i := bytes.IndexByte(b, '\n')
+	if i >= 0 {
+		b = b[:i]
+	}
+	if j := bytes.IndexByte(b, '\r'); j >= 0 {
+		return j
+	}
+	return i
 }
 
 // text reads the text of a string up to the quote.

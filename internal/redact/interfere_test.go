@@ -287,7 +287,7 @@ func said(t testing.TB, text []byte) []string {
 		return []string{"no transcript"}
 	}
 	out := []string{fmt.Sprintln(r.File.Dialect, r.File.Container, r.File.Conversations, r.Calls, r.Results)}
-	for _, f := range summary(r, true) {
+	for f := range facts(r, true) {
 		out = append(out, fmt.Sprint(f))
 	}
 	return out

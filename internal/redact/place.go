@@ -80,6 +80,21 @@ func (m mode) within(key string) mode {
 // argumentsIn are the fields for the arguments of a call that is written as a text.
 var argumentsIn = []string{"arguments", "parameters", "args", "input"}
 
+// opaqueIn are the fields for arguments, results and what users add. Their objects and arrays are
+// payload wherever they are, also in what no reader reads, unless messages, calls or results are in
+// them.
+var opaqueIn = []string{
+	"arguments", "args", "kwargs", "input", "inputs", "output", "outputs", "result", "results", "tool_input", "toolInput", "tool_output", "toolOutput",
+	"tool_response", "toolResponse", "toolUseResult", "rawInput", "rawOutput", "raw_input", "raw_output", "structuredContent", "structured_content", "metadata",
+}
+
+// readIn are the fields of opaque objects that readers look for all the same, by the key that leads
+// to the object, with the mode of their values.
+var readIn = map[string]mode{
+	"output.type": structure, "output.value": payload, "result.isError": structure, "result.errorDetails": payload, "result.metadata": structure,
+	"metadata.maxToolCallsExceeded": structure,
+}
+
 // saidIn are the fields whose strings are said by somebody, whatever words they are.
 var saidIn = []string{
 	"text", "content", "thinking", "output", "result", "title", "description", "prompt", "instructions",
@@ -244,14 +259,15 @@ func (r *redactor) parts(t *scalar, out *output, versions bool) {
 	known := make([]bool, len(t.head))
 	numbered := 0
 	for part := range bytes.FieldsFuncSeq(t.head, isSeparator) {
-		if isVersion(string(part)) {
-			numbered += len(part)
+		if !r.vocabulary.models[strings.ToLower(string(part))] && isVersion(string(bytes.TrimLeft(part, letters))) {
+			numbered++
 		}
 	}
 	versions = versions && numbered <= mostNumbered
+	dated, family := false, false // a date was kept; the part before is a known word or a version
 	for i := 0; i < len(t.head); {
-		if m := date().FindSubmatchIndex(t.head[i:]); m != nil && m[3]-m[2] == m[7]-m[6] && (i == 0 || t.head[i-1] == '-' || t.head[i-1] == '@') {
-			i = keep(known, i, i+m[9])
+		if m := date().FindSubmatchIndex(t.head[i:]); m != nil && !dated && m[3]-m[2] == m[7]-m[6] && (i == 0 || t.head[i-1] == '-' || t.head[i-1] == '@') {
+			i, dated = keep(known, i, i+m[9]), true
 			continue
 		}
 		j := i
@@ -259,15 +275,18 @@ func (r *redactor) parts(t *scalar, out *output, versions bool) {
 			j++
 		}
 		part := string(t.head[i:j])
-		family := strings.TrimRight(part, digits) // qwen3, the 3.2 of llama3.2
+		name := strings.TrimRight(part, digits) // qwen3, the 3.2 of llama3.2
 		switch {
-		case r.vocabulary.models[strings.ToLower(part)] || versions && isVersion(part):
+		case r.vocabulary.models[strings.ToLower(part)], versions && family && isVersion(part):
+			family = true
 			keep(known, i, j)
-		case r.vocabulary.models[strings.ToLower(family)]:
-			keep(known, i, i+len(family))
-			if versions && isVersion(part[len(family):]) {
-				keep(known, i+len(family), j)
+		case r.vocabulary.models[strings.ToLower(name)]:
+			keep(known, i, i+len(name))
+			if family = versions && isVersion(part[len(name):]); family {
+				keep(known, i+len(name), j)
 			}
+		default:
+			family = false
 		}
 		i = j + 1
 	}
@@ -292,9 +311,9 @@ func (r *redactor) parts(t *scalar, out *output, versions bool) {
 	}
 }
 
-// mostNumbered is how many characters the parts with numbers of a name may have to stay: enough
-// for a model, but not for an address or a phone number.
-const mostNumbered = 6
+// mostNumbered is how many numbers the name of a model may have besides its date so that they stay:
+// enough for a model, but not for an address or a phone number.
+const mostNumbered = 3
 
 func isSeparator(c rune) bool { return strings.ContainsRune("-_./:@?=&#", c) }
 

@@ -18,6 +18,8 @@ import (
 type plan struct {
 	encoded    []encodedJSON
 	payloads   []span
+	read       []int64           // where messages, calls and results begin, in order
+	inStrings  bool              // some of them begin in strings
 	blankAfter map[int64]bool    // the texts that must end in white space, by their offsets
 	variants   map[int64]variant // what the words at these offsets must have
 	// inTags is set if readers see by a tag at its start that an agent wrote a text.
@@ -43,8 +45,20 @@ type lessons struct {
 	// lengths are the shortest spellings of words that are somewhere spelled with escapes.
 	lengths map[sum]int
 	marks   map[sum]variant
-	changed bool
-	plan    *plan
+	// containers are opaque objects and arrays, by their offsets, in which messages, calls or
+	// results are read.
+	containers map[int64]bool
+	changed    bool
+	plan       *plan
+}
+
+// contain notes in what a message, a call or a result is.
+func (l *lessons) contain(open []nest) {
+	for i := range open {
+		if n := &open[i]; n.opaque && !l.containers[n.from] {
+			l.containers[n.from], l.changed = true, true
+		}
+	}
 }
 
 // length returns the length of the filler for a word that is written with n bytes, so that its
@@ -105,6 +119,8 @@ func newPlan(src *source.Source, opts engine.Options, found *engine.Report) (*pl
 	}
 	slices.SortStableFunc(p.encoded, func(a, b encodedJSON) int { return order(a.span, b.span) })
 	p.encoded = slices.CompactFunc(p.encoded, func(a, b encodedJSON) bool { return a.span.Start == b.span.Start })
+	slices.Sort(p.read)
+	p.read = slices.Compact(p.read)
 	slices.SortStableFunc(p.payloads, func(a, b span) int { return order(a.Span, b.Span) })
 	outer := p.payloads[:0]
 	for _, s := range p.payloads {
@@ -129,7 +145,17 @@ func (p *plan) add(src *source.Source, conv *transcript.Conversation) {
 			p.payloads = append(p.payloads, span{at, m})
 		}
 	}
+	for i := range conv.Messages {
+		p.read = append(p.read, origin(conv.Messages[i].Span()).Start)
+	}
+	for i := range conv.Calls {
+		p.read = append(p.read, origin(conv.Blocks[conv.Calls[i].Block].Span).Start)
+	}
+	for i := range conv.Results {
+		p.read = append(p.read, origin(conv.Blocks[conv.Results[i].Block].Span).Start)
+	}
 	if conv.Unfolded != nil {
+		p.inStrings = true
 		for at := range conv.Unfolded.Decoded() {
 			p.encoded = append(p.encoded, encodedJSON{span: at})
 		}
@@ -191,6 +217,21 @@ func (p *plan) decodes(at int64) *encodedJSON {
 		return nil
 	}
 	return &p.encoded[i]
+}
+
+// isReadIn reports whether a message, a call or a result begins in a string, or is assembled from it.
+func (p *plan) isReadIn(t *scalar) bool {
+	if !p.inStrings {
+		return false
+	}
+	i, _ := slices.BinarySearch(p.read, t.start-1)
+	return i < len(p.read) && p.read[i] <= t.end
+}
+
+// isRead reports whether a message, a call or a result begins at an offset.
+func (p *plan) isRead(at int64) bool {
+	_, is := slices.BinarySearch(p.read, at)
+	return is
 }
 
 // payload returns the mode of the payload at an offset, if there is one.

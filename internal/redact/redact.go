@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 
 	"github.com/toolguard/toolguard/internal/contain"
@@ -82,6 +83,7 @@ func Redact(ctx context.Context, src *source.Source, opts engine.Options) (got *
 
 // redact redacts with a key, and with the seeds of the sums of values.
 func redact(ctx context.Context, src *source.Source, opts engine.Options, key []byte, seed func(sum) sum) (*Redacted, error) {
+	opts.Most, opts.Shown = 0, nil // the proof is about all findings
 	before, err := engine.Check(ctx, src, opts)
 	if err != nil || before.Skipped != "" {
 		return &Redacted{Report: before}, err
@@ -123,7 +125,7 @@ func redact(ctx context.Context, src *source.Source, opts engine.Options, key []
 func newRedactor(p *plan, words *vocabulary, key []byte, seed func(sum) sum) *redactor {
 	return &redactor{
 		filler: newFiller(seed, words.words), vocabulary: words, plan: p, mac: hmac.New(sha256.New, key), scanner: source.NewScanner(),
-		learned: &lessons{lengths: map[sum]int{}, marks: map[sum]variant{}, plan: p},
+		learned: &lessons{lengths: map[sum]int{}, marks: map[sum]variant{}, containers: map[int64]bool{}, plan: p},
 	}
 }
 
@@ -181,7 +183,7 @@ func (r *redactor) write(ctx context.Context, w *bufio.Writer, src *source.Sourc
 			if f.Kind == source.FaultGlued { // a record that is torn comes before it
 				r.between(in, out, f.Span.Start, false)
 				in.seek(f.Span.Start, f.Span.End)
-				r.run(in, out, place{remote: true})
+				r.run(in, out, place{remote: true}, false)
 			}
 		}
 		r.between(in, out, rec.Span.Start, false)
@@ -210,7 +212,7 @@ func (r *redactor) record(in *input, out *output, rec source.Record) {
 	}
 	slices.SortFunc(out.faults, func(a, b poke) int { return cmp.Compare(a.at, b.at) })
 	in.seek(in.at, stop)
-	inString := r.run(in, out, at)
+	inString := r.run(in, out, at, stop < rec.Span.End)
 	in.seek(stop, rec.Span.End)
 	if stop < rec.Span.End && in.more() {
 		if deep {
@@ -275,9 +277,14 @@ func (r *Redacted) compare(before *engine.Report) error {
 	x, y := before.File, after.File
 	switch {
 	case after.Skipped != "":
+		for f := range before.Findings.All() {
+			if f.Rule.Name == "invalid-json" {
+				return &ProofError{fmt.Sprintf("not recognize a transcript, because its messages are behind the invalid JSON of line %d, where everything becomes filler", f.Start.Line)}
+			}
+		}
 		return &ProofError{"not recognize a transcript"}
 	case x.Dialect != y.Dialect:
-		return &ProofError{fmt.Sprintf("read the dialect %s instead of %s", y.Dialect, x.Dialect)}
+		return &ProofError{fmt.Sprintf("read %s instead of %s", cmp.Or(y.Dialect, "no messages"), cmp.Or(x.Dialect, "no messages"))}
 	case x.Container != y.Container || x.Framing != y.Framing || x.Records != y.Records:
 		return &ProofError{fmt.Sprintf("read the container %s with %d records instead of %s with %d", y.Container, y.Records, x.Container, x.Records)}
 	case x.Conversations != y.Conversations || before.Calls != after.Calls || before.Results != after.Results:
@@ -286,31 +293,32 @@ func (r *Redacted) compare(before *engine.Report) error {
 	}
 	// Compressed input is only checked, but its redacted text is not compressed.
 	repaired := x.CheckOnly == ""
-	a, b := summary(before, repaired), summary(after, repaired && y.CheckOnly == "")
 	errors, kept := 0, 0
-	for len(a) > 0 || len(b) > 0 {
-		switch {
-		case len(a) == 0 || len(b) > 0 && less(b[0], a[0]):
-			return &ProofError{"also find " + b[0].lost("").String()}
-		case len(b) == 0 || less(a[0], b[0]):
-			if a[0].severity == rules.Error {
-				errors++
+	for a, b := range together(before, after, repaired, repaired && y.CheckOnly == "") {
+		for len(a) > 0 || len(b) > 0 {
+			switch {
+			case len(a) == 0 || len(b) > 0 && less(b[0], a[0]):
+				return &ProofError{"also find " + b[0].lost("").String()}
+			case len(b) == 0 || less(a[0], b[0]):
+				if a[0].severity == rules.Error {
+					errors++
+				}
+				r.NotKept = append(r.NotKept, a[0].lost(""))
+				a = a[1:]
+			case b[0].severity > a[0].severity:
+				return &ProofError{fmt.Sprintf("find %s with the severity %s", a[0].lost(""), b[0].severity)}
+			default:
+				if a[0].severity == rules.Error {
+					errors++
+				}
+				if b[0].severity == rules.Error {
+					kept++
+				}
+				if differs := a[0].differs(b[0]); differs != "" {
+					r.NotKept = append(r.NotKept, a[0].lost(differs))
+				}
+				a, b = a[1:], b[1:]
 			}
-			r.NotKept = append(r.NotKept, a[0].lost(""))
-			a = a[1:]
-		case b[0].severity > a[0].severity:
-			return &ProofError{fmt.Sprintf("find %s with the severity %s", a[0].lost(""), b[0].severity)}
-		default:
-			if a[0].severity == rules.Error {
-				errors++
-			}
-			if b[0].severity == rules.Error {
-				kept++
-			}
-			if differs := a[0].differs(b[0]); differs != "" {
-				r.NotKept = append(r.NotKept, a[0].lost(differs))
-			}
-			a, b = a[1:], b[1:]
 		}
 	}
 	r.NoError = errors > 0 && kept == 0
@@ -328,7 +336,6 @@ type fact struct {
 	related             string
 	repairs, byStrategy bool
 	class               string
-	n                   int
 }
 
 func less(a, b fact) bool { return order(a, b) < 0 }
@@ -354,24 +361,57 @@ func order(a, b fact) int {
 	return cmp.Or(cmp.Compare(a.at.Offset, b.at.Offset), cmp.Compare(a.end, b.end), cmp.Compare(a.rule, b.rule))
 }
 
-// summary returns the facts about the findings of a report, in order, with their repairs if
-// repaired is true.
-func summary(r *engine.Report, repaired bool) []fact {
-	var out []fact
-	for f, n := range r.All() {
-		x := fact{
-			rule: f.Rule.Name, severity: f.Severity, at: f.Start, end: f.End.Offset,
-			conversation: f.Conversation, turn: f.Turn, record: int32(f.Record), n: n,
+// together yields the facts about the findings of two reports, those at one offset together and in
+// order. Reports can have many findings, so they are not all in memory.
+func together(before, after *engine.Report, repairsA, repairsB bool) iter.Seq2[[]fact, []fact] {
+	return func(yield func(a, b []fact) bool) {
+		nextA, stopA := iter.Pull(facts(before, repairsA))
+		defer stopA()
+		nextB, stopB := iter.Pull(facts(after, repairsB))
+		defer stopB()
+		x, moreA := nextA()
+		y, moreB := nextB()
+		for moreA || moreB {
+			at := x.at.Offset
+			if !moreA || moreB && y.at.Offset < at {
+				at = y.at.Offset
+			}
+			var a, b []fact
+			for ; moreA && x.at.Offset == at; x, moreA = nextA() {
+				a = append(a, x)
+			}
+			for ; moreB && y.at.Offset == at; y, moreB = nextB() {
+				b = append(b, y)
+			}
+			inOrder := func(x, y fact) int { return cmp.Or(order(x, y), cmp.Compare(x.related, y.related)) }
+			slices.SortStableFunc(a, inOrder)
+			slices.SortStableFunc(b, inOrder)
+			if !yield(a, b) {
+				return
+			}
 		}
-		x.at.Char = 0 // filler has other characters in the same bytes
-		for _, at := range f.RelatedAt {
-			x.related += fmt.Sprintf("%d ", at.Offset)
-		}
-		if f.Fix != nil && repaired {
-			x.repairs, x.byStrategy, x.class = true, f.Fix.ByStrategy, f.Fix.Class.String()
-		}
-		out = append(out, x)
 	}
-	slices.SortStableFunc(out, func(a, b fact) int { return cmp.Or(order(a, b), cmp.Compare(a.related, b.related)) })
-	return out
+}
+
+// facts yields the facts about the findings of a report, in the order of their offsets, with their
+// repairs if repaired is true.
+func facts(r *engine.Report, repaired bool) iter.Seq[fact] {
+	return func(yield func(fact) bool) {
+		for f := range r.Findings.All() {
+			x := fact{
+				rule: f.Rule.Name, severity: f.Severity, at: f.Start, end: f.End.Offset,
+				conversation: f.Conversation, turn: f.Turn, record: int32(f.Record),
+			}
+			x.at.Char = 0 // filler has other characters in the same bytes
+			for _, at := range f.RelatedAt {
+				x.related += fmt.Sprintf("%d ", at.Offset)
+			}
+			if f.Fix != nil && repaired {
+				x.repairs, x.byStrategy, x.class = true, f.Fix.ByStrategy, f.Fix.Class.String()
+			}
+			if !yield(x) {
+				return
+			}
+		}
+	}
 }

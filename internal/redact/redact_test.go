@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -192,9 +193,12 @@ func TestModels(t *testing.T) {
 func TestKeptText(t *testing.T) {
 	for _, tt := range []struct{ name, text, stays string }{
 		{"usage", `{"model":"m","usage":{"input_tokens":9,"output_tokens":17},"messages":[{"role":"user","content":"hi"}]}`, `"usage":{"input_tokens":9,"output_tokens":17}`},
-		{"usage around unknown fields", `{"model":"m","acme":{"output_tokens":4711},"messages":[{"role":"user","content":"hi"}]}`, `"output_tokens":`},
+		{"usage around unknown fields", `{"model":"m","acme":{"output_tokens":4711},"messages":[{"role":"user","content":"hi"}]}`, `"model":"`},
 		{"a name that ends in an escape", `{"model":"gpt-4o","messages":[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"apply patch\n*** E\n","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"x"}]}`, `"name":" `},
 		{"a string that ends with its line", "{\n \"role\": \"user\",\n \"content\": \"q\"\n}\n{\n \"role\": \"assistant\",\n \"content\": \"hi\n}\n{\n \"role\": \"user\",\n \"content\": \"q\",\n \"tool_call_id\": \"x\"\n}\n{\n \"role\": \"tool\",\n \"tool_call_id\": \"zz\",\n \"content\": \"x\"\n}\n", `"role": "tool"`},
+		{"a line break in a string", "{\"role\":\"user\",\"content\":\"a\r\nb\"}\r\n{\"role\":\"assistant\",\"content\":\"x\"}\r\n", "\r\n"},
+		{"arguments that begin like a literal", `{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"nurse Kim"}}]},{"role":"tool","tool_call_id":"c1","content":"x"}]}`, `"arguments":"11xxxxxxx"`},
+		{"arguments that go on after a literal", `{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"[true,falsework]"}}]},{"role":"tool","tool_call_id":"c1","content":"x"}]}`, `"arguments":"[true,11111xxxxx"`},
 		{"the state of a turn is a number", `{"requestId":"r1","message":{"text":"q"},"response":[{"value":"a"}],"modelState":{"value":1},"result":{"metadata":{"toolCallRounds":[{"id":"t1","response":"","toolCalls":[{"id":"call_1","name":"ls","arguments":"{}"}]}],"toolCallResults":{}}}}`, `"modelState":{"value":1}`},
 	} {
 		for range 3 { // whatever the key is
@@ -207,6 +211,40 @@ func TestKeptText(t *testing.T) {
 		if strings.Contains(string(out), "4711") {
 			t.Errorf("%s: a count in an unknown field stays in\n%s", tt.name, out)
 		}
+	}
+}
+
+// TestModelNumbers: what of the name of a model stays that is no word.
+func TestModelNumbers(t *testing.T) {
+	for model, want := range map[string]string{
+		"claude-3-5-haiku-20241022": `^claude-3-5-haiku-20241022$`,
+		"llama-3.1-8b":              `^llama-3\.1-8b$`,
+		"gemini-3-pro":              `^gemini-3-pro$`,
+		"gpt-127.0.0.1":             `^gpt-\w{9}$`,
+		"10.0.0.1/gpt":              `^\w{8}/gpt$`,
+		"s3-c2-r8":                  `^\w{8}$`,
+		"gpt-4o-20240229-20230131":  `^gpt-4o-20240229-\w{8}$`,
+	} {
+		out, err := redacted(t, []byte(`{"model":"`+model+`","messages":[{"role":"user","content":"q"},{"role":"assistant","content":"a"}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct{ Model string }
+		if err := json.Unmarshal(out, &got); err != nil {
+			t.Fatal(err)
+		}
+		if !regexp.MustCompile(want).MatchString(got.Model) {
+			t.Errorf("%s became %s", model, got.Model)
+		}
+	}
+}
+
+// TestBehindInvalidJSON: an error says why a text is refused whose messages are behind a fault.
+func TestBehindInvalidJSON(t *testing.T) {
+	_, err := redacted(t, []byte(`{"model":"gpt-4o" "messages":[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}]}`))
+	want := "cannot be redacted: a check of the redacted text would not recognize a transcript, because its messages are behind the invalid JSON of line 1, where everything becomes filler"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
 	}
 }
 

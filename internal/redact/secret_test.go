@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -230,5 +231,60 @@ func TestHardPlaces(t *testing.T) {
 		if piece = cmp.Or(piece, leaked(out, tt.secret)); piece != "" {
 			t.Errorf("%s: %q survives in %s", tt.field, piece, out[len(text)-len(tt.field)-2:])
 		}
+	}
+}
+
+// TestArgumentsAnywhere: nothing of arguments and results stays, also in records, fields and torn
+// text in which no reader reads them.
+func TestArgumentsAnywhere(t *testing.T) {
+	const planted = `{"status":"completed","role":"user","start":"2025-03-04T10:11:12Z","duration":4242,"index":77777,"model":"gpt-4o-2024-08-06","message":{"type":"text","email":"a"},"list":[{"type":"tool_use","version":4711}]}`
+	stays := regexp.MustCompile(`status|completed|role|user|start|2025|duration|4242|index|77777|model|gpt|message|text|email|list|tool|version|4711`) // type stays in schemas
+	all := files(t)
+	var names []string
+	for name := range all {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	rnd := rand.New(rand.NewPCG(7, sample.Seed(1)))
+	done, torn := 0, 0
+	late := sample.Until(t)
+	for _, name := range sample.Of(t, 4, names, func(s string) string { return s }, func(s string) []string { return []string{filepath.Dir(s)} }) {
+		if late() {
+			break
+		}
+		text := all[name]
+		var objects []int // where objects with members begin
+		for i := range text {
+			if text[i] == '{' && i+1 < len(text) && text[i+1] == '"' {
+				objects = append(objects, i+1)
+			}
+		}
+		if len(objects) == 0 {
+			continue
+		}
+		for try := range 4 {
+			at := objects[rnd.IntN(len(objects))]
+			member := `"` + opaqueIn[rnd.IntN(len(opaqueIn))] + `":`
+			changed := slices.Concat(text[:at], []byte(member+planted+","), text[at:])
+			if try == 3 {
+				changed = changed[:at+len(member)+len(planted)-rnd.IntN(20)]
+			}
+			out, err := redacted(t, changed)
+			if err != nil || len(out) == 0 {
+				continue // it is read as something else now
+			}
+			done++
+			if try == 3 {
+				torn++
+			}
+			from := at + len(member)
+			if got := out[from:min(from+len(planted), len(out))]; stays.Match(got) {
+				t.Errorf("%s: with %s at byte %d, the redacted text has %s", name, member, at, got)
+			}
+		}
+	}
+	t.Logf("%d redacted, %d of them torn", done, torn)
+	if done < 100 || torn < 10 {
+		t.Errorf("only %d texts were redacted, %d of them torn", done, torn)
 	}
 }

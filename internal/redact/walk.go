@@ -22,6 +22,9 @@ type nest struct {
 	at     string // the key that leads to it
 	known  bool   // the key is a word
 	remote bool   // a key on the way to it is unknown, or it is in a string
+	// opaque is set if it is payload because of its key, and from is where it begins.
+	opaque bool
+	from   int64
 }
 
 // A place is where a value is.
@@ -77,9 +80,9 @@ func (r *redactor) sumOf(t *scalar, k kind) sum {
 // deep.
 const deepest = source.MaxDepth + 1
 
-// run redacts valid JSON, or what is left of it up to the end of the input. It reports whether it
-// ends in a string.
-func (r *redactor) run(in *input, out *output, at place) (inString bool) {
+// run redacts valid JSON, or what is left of it up to the end of the input. cut says that a fault
+// follows there. It reports whether it ends in a string.
+func (r *redactor) run(in *input, out *output, at place, cut bool) (inString bool) {
 	var open []nest
 	deeper := 0 // objects and arrays in the last of open
 	where := func() place {
@@ -91,6 +94,9 @@ func (r *redactor) run(in *input, out *output, at place) (inString bool) {
 				key = top.key
 			}
 			p = place{top.mode.within(key), top.key, top.at, top.known, top.remote || top.object && !top.known, !top.object}
+			if m, is := readIn[top.at+"."+key]; is && top.opaque {
+				p.mode = m
+			}
 			if deeper > 0 {
 				p.mode = payload
 			}
@@ -106,13 +112,20 @@ func (r *redactor) run(in *input, out *output, at place) (inString bool) {
 	for in.more() && r.err == nil {
 		switch c := in.page[0]; {
 		case c == '{' || c == '[':
+			read := r.plan.isRead(in.offset())
+			if read {
+				r.learned.contain(open)
+			}
 			if len(open) == deepest {
 				deeper++
 			} else {
 				p := where()
-				top := nest{mode: p.mode, object: c == '{', onKey: c == '{', key: p.key, at: p.key, known: p.known, remote: p.remote}
-				if c == '[' && p.mode == named {
+				top := nest{mode: p.mode, object: c == '{', onKey: c == '{', key: p.key, at: p.key, known: p.known, remote: p.remote, from: in.offset()}
+				switch {
+				case c == '[' && p.mode == named:
 					top.mode = payload
+				case p.mode == structure && !p.element && p.key != "" && (!p.known || slices.Contains(opaqueIn, p.key)) && !read && !r.learned.containers[top.from]:
+					top.mode, top.opaque = payload, true
 				}
 				open = append(open, top)
 			}
@@ -140,6 +153,7 @@ func (r *redactor) run(in *input, out *output, at place) (inString bool) {
 			if !isKey {
 				p = where()
 				if s := r.plan.decodes(in.offset()); s != nil {
+					r.learned.contain(open)
 					r.inString(in, out, p, s)
 					continue
 				}
@@ -151,6 +165,9 @@ func (r *redactor) run(in *input, out *output, at place) (inString bool) {
 				top.key, top.known = r.key(&t, out, top)
 				top.onKey = false
 			} else {
+				if r.plan.isReadIn(&t) {
+					r.learned.contain(open)
+				}
 				r.string(&t, out, p)
 			}
 			if !t.closed {
@@ -162,15 +179,31 @@ func (r *redactor) run(in *input, out *output, at place) (inString bool) {
 			p := where()
 			t := in.number(r)
 			r.number(&t, out, p)
-		default: // a colon, white space or a part of a literal
+		case 'a' <= c && c <= 'z':
+			r.literal(in, out, cut)
+		default: // a colon or white space
 			n := 1
-			for n < len(in.page) && (in.page[n] <= ' ' || 'a' <= in.page[n] && in.page[n] <= 'z' || in.page[n] == ':') {
+			for n < len(in.page) && (in.page[n] <= ' ' || in.page[n] == ':') {
 				n++
 			}
 			in.copy(out, n)
 		}
 	}
 	return false
+}
+
+// literal writes true, false or null, or the start of one at the end of the input. If a fault
+// follows, a text only begins like one, so a number of the same length takes its place.
+func (r *redactor) literal(in *input, out *output, cut bool) {
+	var word []byte
+	for in.more() && in.page[0]-'a' < 26 {
+		word = append(word, in.page[0])
+		in.skip(1)
+	}
+	if cut && !in.more() {
+		word = bytes.Repeat([]byte{'1'}, len(word))
+	}
+	out.write(word)
 }
 
 // inString redacts a string in which a reader reads JSON.
@@ -218,7 +251,7 @@ func (r *redactor) whole(in *input, out *output, at place) {
 		stop = len(text)
 	}
 	in.page, in.end = text[:stop], int64(stop)
-	open := r.run(in, out, at)
+	open := r.run(in, out, at, stop < len(text))
 	if stop == len(text) {
 		return
 	}
@@ -318,13 +351,13 @@ func (r *redactor) fill(out *output, t *scalar, s sum, k kind, kept int) {
 	}
 }
 
-// put writes filler. Line feeds stay where they are.
+// put writes filler. Line feeds and carriage returns stay where they are.
 func (r *redactor) put(out *output, t *scalar, made []byte) {
-	for len(t.lines) > 0 && t.lines[0] < out.at+int64(len(made)) {
-		if i := t.lines[0] - out.at; i >= 0 {
-			made[i] = '\n'
+	for len(t.breaks) > 0 && t.breaks[0].at < out.at+int64(len(made)) {
+		if i := t.breaks[0].at - out.at; i >= 0 {
+			made[i] = t.breaks[0].char
 		}
-		t.lines = t.lines[1:]
+		t.breaks = t.breaks[1:]
 	}
 	out.write(made)
 }
@@ -337,6 +370,9 @@ func (r *redactor) key(t *scalar, out *output, in *nest) (string, bool) {
 	}
 	name := string(source.AppendUnescaped(nil, t.head))
 	known := in.mode <= callText && r.vocabulary.hasKey(name) || in.mode == declared && slices.Contains(keywords, name)
+	if _, read := readIn[in.at+"."+name]; read && in.opaque {
+		known = true
+	}
 	switch {
 	case known:
 		out.write(t.head)

@@ -79,7 +79,9 @@ func newVocabulary(dialects *dialect.Set) *vocabulary {
 	for _, vendor := range profile.Vendors() {
 		for _, w := range slices.Concat(vendor.Hosts, vendor.Names, vendor.Models) {
 			for part := range strings.FieldsFuncSeq(w, func(c rune) bool { return strings.ContainsRune("-.:", c) }) {
-				v.models[part] = true
+				if !isIndex(part) { // the 3 of gemini-3
+					v.models[part] = true
+				}
 			}
 		}
 	}
