@@ -37,6 +37,7 @@ const (
 	Unpacked     Reason = "unpacked"       // it is larger than the limit when it is unpacked
 	Ratio        Reason = "ratio"          // it is a bomb
 	Memory       Reason = "memory"         // other bodies have the memory
+	Heavy        Reason = "heavy"          // it needs more memory than all bodies may have
 	Proof        Reason = "proof"          // the repair has no proof
 	Late         Reason = "timeout"        // there was no time for it
 	Fault        Reason = "internal-error" // a bug
@@ -122,6 +123,9 @@ const (
 	checkBase = 1 << 20
 )
 
+// LeastMemory is the least budget with which bodies are repaired: about 140 KB of text.
+const LeastMemory = 2 << 20
+
 // Check repairs a body with this Content-Encoding as far as options allow. It takes the memory for that
 // from a share, which has the body, and leaves what the body that goes out needs.
 func (c *Checker) Check(ctx context.Context, b []byte, encoding string, share *Share, options ...toolguard.Option) Result {
@@ -165,6 +169,9 @@ func (c *Checker) check(ctx context.Context, b []byte, encoding string, share *S
 	case errors.Is(err, ErrMemory):
 		r.Reason = Memory
 		return r
+	case errors.Is(err, ErrHeavy):
+		r.Reason = Heavy
+		return r
 	case err != nil:
 		r.Reason = Corrupt
 		return r
@@ -174,13 +181,18 @@ func (c *Checker) check(ctx context.Context, b []byte, encoding string, share *S
 	case int64(len(text)) > c.unpacked:
 		r.Reason = Unpacked
 		return r
-	case !share.Take(checkWork*int64(len(text)) + checkBase):
+	}
+	switch err := share.Take(checkWork*int64(len(text)) + checkBase); {
+	case errors.Is(err, ErrHeavy):
+		r.Reason = Heavy
+		return r
+	case err != nil:
 		r.Reason = Memory
 		return r
 	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	defer share.budget.watch(end)()
+	defer share.watch(end)()
 	r.Text = text
 	out, fixed, err := toolguard.FixBytes(ctx, text, options...)
 	if err != nil {
@@ -204,6 +216,8 @@ func reason(ctx context.Context, text []byte, err error) Reason {
 	switch {
 	case errors.Is(context.Cause(ctx), ErrMemory):
 		return Memory
+	case errors.Is(context.Cause(ctx), ErrHeavy):
+		return Heavy
 	case ctx.Err() != nil:
 		return Late
 	case errors.As(err, new(*toolguard.ProofError)), errors.As(err, new(*toolguard.CheckOnlyError)):

@@ -36,9 +36,11 @@ const (
 	besides = 64 << 20
 )
 
-// watch ends a check if the program holds far more than the budget, until stop is called. What a check
-// takes depends on what it finds: a body with a fault in each of its bytes takes hundreds of times its size.
-func (b *Budget) watch(end context.CancelCauseFunc) (stop func()) {
+// watch ends the check of a body if the program holds far more than the budget, until stop is called. What
+// a check takes depends on what it finds: a body with a fault in each of its bytes takes hundreds of times
+// its size.
+func (s *Share) watch(end context.CancelCauseFunc) (stop func()) {
+	b := s.budget
 	done := make(chan struct{})
 	go func() {
 		tick := time.NewTicker(watchEvery)
@@ -50,7 +52,7 @@ func (b *Budget) watch(end context.CancelCauseFunc) (stop func()) {
 			case <-tick.C:
 				// As much garbage as memory in use is usual.
 				if b.heap() > 2*uint64(b.limit)+besides {
-					end(ErrMemory)
+					end(s.excess())
 					return
 				}
 			}
@@ -68,17 +70,30 @@ type Share struct {
 	held   int64
 }
 
-// Take adds n bytes to a share, and reports whether the budget has them. Nothing waits: a body that
-// would, holds memory that others wait for.
-func (s *Share) Take(n int64) bool {
+// Take adds n bytes to a share. The error is ErrMemory or ErrHeavy if the budget does not have them.
+// Nothing waits: a body that would, holds memory that others wait for.
+func (s *Share) Take(n int64) error {
 	b := s.budget
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if n > b.limit-b.used {
-		return false
+		if n > b.limit-s.held {
+			return ErrHeavy
+		}
+		return ErrMemory
 	}
 	s.set(s.held + n)
-	return true
+	return nil
+}
+
+// excess returns the error for a check that takes too much: without other bodies, it takes that alone.
+func (s *Share) excess() error {
+	s.budget.mu.Lock()
+	defer s.budget.mu.Unlock()
+	if s.budget.used == s.held {
+		return ErrHeavy
+	}
+	return ErrMemory
 }
 
 // Held returns how many bytes a share has.
