@@ -335,6 +335,15 @@ func TestMaxMemory(t *testing.T) {
 	if got := w.scrape(); !got[`toolguard_proxy_passed_total{reason="heavy"} 4`] || !got[`toolguard_proxy_passed_total{reason="memory"} 1`] {
 		t.Errorf("metrics: %v", w.scrape())
 	}
+	// The figures of docs/proxy.md.
+	w.url = w.start(w.upstream.URL, func(c *Config) { c.MaxMemory = 8 << 20 })
+	most = h.broken + strings.Repeat(" ", 1<<20-len(h.broken))
+	w.post(h.path, most)
+	if got := w.last(); !strings.Contains(got.Body, placeholder) {
+		t.Error("1 MiB is not repaired with 8 MiB")
+	}
+	w.post(h.path, most+" ")
+	passes("1 MiB and a byte", "heavy", most+" ", 1<<20+1)
 	w.url = w.start(w.upstream.URL, func(c *Config) { c.MaxMemory, c.RejectUnreadable = 1, true })
 	res, text := w.post(h.path, h.broken)
 	w.none()
