@@ -36,7 +36,7 @@ const (
 	Large        Reason = "large"          // it is larger than the limit
 	Unpacked     Reason = "unpacked"       // it is larger than the limit when it is unpacked
 	Ratio        Reason = "ratio"          // it is a bomb
-	Memory       Reason = "memory"         // other bodies have the memory
+	Memory       Reason = "memory"         // what is left of the memory is not enough
 	Heavy        Reason = "heavy"          // it needs more memory than all bodies may have
 	Proof        Reason = "proof"          // the repair has no proof
 	Late         Reason = "timeout"        // there was no time for it
@@ -192,7 +192,7 @@ func (c *Checker) check(ctx context.Context, b []byte, encoding string, share *S
 	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	defer share.watch(end)()
+	defer share.budget.watch(end)()
 	r.Text = text
 	out, fixed, err := toolguard.FixBytes(ctx, text, options...)
 	if err != nil {
@@ -216,8 +216,6 @@ func reason(ctx context.Context, text []byte, err error) Reason {
 	switch {
 	case errors.Is(context.Cause(ctx), ErrMemory):
 		return Memory
-	case errors.Is(context.Cause(ctx), ErrHeavy):
-		return Heavy
 	case ctx.Err() != nil:
 		return Late
 	case errors.As(err, new(*toolguard.ProofError)), errors.As(err, new(*toolguard.CheckOnlyError)):

@@ -150,16 +150,8 @@ func TestHeap(t *testing.T) {
 	// Each element is a finding.
 	text := []byte(`{"messages":[` + strings.Repeat("{},", 300_000) + `{}]}`)
 	const limit = 10 << 20
-	for _, tt := range []struct {
-		heap   uint64
-		others int64 // bytes of other bodies
-		want   Reason
-	}{{2*limit + besides, 0, Late}, {2*limit + besides + 1, 0, Heavy}, {2*limit + besides + 1, 1, Memory}} {
-		heap, want := tt.heap, tt.want
+	for heap, want := range map[uint64]Reason{2*limit + besides: Late, 2*limit + besides + 1: Memory} {
 		budget := NewBudget(limit, func(int64) {})
-		if err := budget.Share().Take(tt.others); err != nil {
-			t.Fatal(err)
-		}
 		var asked atomic.Int32
 		budget.heap = func() uint64 { asked.Add(1); return heap }
 		share := budget.Share()

@@ -36,11 +36,9 @@ const (
 	besides = 64 << 20
 )
 
-// watch ends the check of a body if the program holds far more than the budget, until stop is called. What
-// a check takes depends on what it finds: a body with a fault in each of its bytes takes hundreds of times
-// its size.
-func (s *Share) watch(end context.CancelCauseFunc) (stop func()) {
-	b := s.budget
+// watch ends a check if the program holds far more than the budget, until stop is called. What a check
+// takes depends on what it finds: a body with a fault in each of its bytes takes hundreds of times its size.
+func (b *Budget) watch(end context.CancelCauseFunc) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		tick := time.NewTicker(watchEvery)
@@ -52,7 +50,7 @@ func (s *Share) watch(end context.CancelCauseFunc) (stop func()) {
 			case <-tick.C:
 				// As much garbage as memory in use is usual.
 				if b.heap() > 2*uint64(b.limit)+besides {
-					end(s.excess())
+					end(ErrMemory) // it can be the garbage of others, or responses that stream
 					return
 				}
 			}
@@ -84,16 +82,6 @@ func (s *Share) Take(n int64) error {
 	}
 	s.set(s.held + n)
 	return nil
-}
-
-// excess returns the error for a check that takes too much: without other bodies, it takes that alone.
-func (s *Share) excess() error {
-	s.budget.mu.Lock()
-	defer s.budget.mu.Unlock()
-	if s.budget.used == s.held {
-		return ErrHeavy
-	}
-	return ErrMemory
 }
 
 // Held returns how many bytes a share has.

@@ -12,7 +12,7 @@ import (
 // Why a body is not read to its end.
 var (
 	ErrLarge    = errors.New("more than the limit")
-	ErrMemory   = errors.New("other bodies have the memory")
+	ErrMemory   = errors.New("too little memory is left for bodies")
 	ErrHeavy    = errors.New("more memory than all bodies may have")
 	errRatio    = errors.New("too much text for a packed body of this size")
 	errEncoding = errors.New("an encoding that is not unpacked")

@@ -397,7 +397,7 @@ var reasons = map[body.Reason]string{
 	body.Large:        "the body is larger than --max-body",
 	body.Unpacked:     "the unpacked body is larger than --max-unpacked",
 	body.Ratio:        "the body becomes more than 100 times as large when it is unpacked; send it without Content-Encoding",
-	body.Memory:       "other bodies leave too little of --max-memory for the body",
+	body.Memory:       "too little of --max-memory is left for the body",
 	body.Heavy:        "the body needs more memory than --max-memory allows",
 	body.Proof:        "the history is broken, and its repair cannot be proved",
 	body.Late:         "the check took longer than --repair-timeout",
