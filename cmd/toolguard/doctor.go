@@ -265,6 +265,7 @@ type storeReport struct {
 	broken   int
 	mended   int // that the agent repairs itself
 	inUse    int
+	excluded int // files and directories that the config file hides
 	listed   []*session
 }
 
@@ -439,10 +440,34 @@ func (d *doctor) find() ([]*target, map[*target]*storeReport, error) {
 		in[t] = r
 		out = append(out, t)
 	}
+	d.countExcluded(ts, at)
 	if d.flags.path != "" && len(d.stores) > 1 {
-		d.stores = slices.DeleteFunc(d.stores, func(r *storeReport) bool { return r == at[paths[0]] && !r.holds(in) })
+		d.stores = slices.DeleteFunc(d.stores, func(r *storeReport) bool {
+			return r == at[paths[0]] && !r.holds(in) && r.excluded == 0
+		})
 	}
 	return out, in, nil
+}
+
+// countExcluded counts by store what the config file excludes, so that no store seems to be empty. A
+// directory counts once.
+func (d *doctor) countExcluded(ts *targets, at map[string]*storeReport) {
+	slices.Sort(ts.excluded) // a store within another one is walked twice
+	for _, path := range slices.Compact(ts.excluded) {
+		root := ""
+		for _, dir := range ts.roots {
+			if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) && len(dir) >= len(root) {
+				root = dir
+			}
+		}
+		r := at[root]
+		if d.flags.path != "" {
+			r = d.known(&target{path: path}, r)
+		}
+		if info, err := os.Lstat(path); err == nil && (info.IsDir() || r.Store.Holds(filepath.Base(path))) {
+			r.excluded++
+		}
+	}
 }
 
 // report returns the report of a directory.

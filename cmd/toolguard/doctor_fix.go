@@ -83,6 +83,8 @@ func (d *doctor) repairAll(ctx context.Context, sessions []*session) error {
 
 // ask asks whether to repair a session until the answer is yes, no or quit.
 func (d *doctor) ask(ctx context.Context, in *answers, s *session) (answer, error) {
+	// Sessions of one project can have the same title.
+	fmt.Fprintln(d.stderrReport, s.hang()+report.Printable(d.short(s.target.path)))
 	for {
 		fmt.Fprint(d.stderrReport, s.hang()+"Repair it? [y]es [n]o [d]iff [q]uit: ")
 		line, err := in.next(ctx)
@@ -232,13 +234,15 @@ type jsonRun struct {
 	Run     string        `json:"run"`
 	Started *string       `json:"started"`
 	Path    string        `json:"path"`
+	RawPath []byte        `json:"raw_path,omitempty"`
 	Files   []jsonRunFile `json:"files"`
 }
 
 type jsonRunFile struct {
-	Path   string `json:"path"`
-	Backup string `json:"backup"`
-	State  string `json:"state"`
+	Path    string `json:"path"`
+	RawPath []byte `json:"raw_path,omitempty"`
+	Backup  string `json:"backup"`
+	State   string `json:"state"`
 }
 
 // runs lists the runs that kept originals, the newest first.
@@ -256,13 +260,13 @@ func (d *doctor) runs() ([]*backup.Past, error) {
 
 // describeRun returns a run for the JSON document.
 func describeRun(p *backup.Past, states []backup.State) jsonRun {
-	out := jsonRun{Run: p.Name, Path: p.Dir, Files: []jsonRunFile{}}
+	out := jsonRun{Run: p.Name, Path: p.Dir, RawPath: rawPath(p.Dir), Files: []jsonRunFile{}}
 	if !p.Started.IsZero() {
 		out.Started = orNull(p.Started.UTC().Format("2006-01-02T15:04:05Z"))
 	}
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		out.Files = append(out.Files, jsonRunFile{e.File(), p.CopyOf(e), states[i].String()})
+		out.Files = append(out.Files, jsonRunFile{e.File(), rawPath(e.File()), p.CopyOf(e), states[i].String()})
 	}
 	return out
 }
@@ -386,8 +390,13 @@ func (d *doctor) undoRun(ctx context.Context, runs []*backup.Past) error {
 			break
 		}
 	}
-	if p == nil {
+	switch {
+	case p == nil && !slices.ContainsFunc(runs, func(p *backup.Past) bool { return p.Err == nil }):
 		return errors.New("--undo: there is no run to undo")
+	case p == nil && len(d.failed) > 0:
+		return errors.New("--undo: all other runs are undone; toolguard doctor --list shows them")
+	case p == nil:
+		return errors.New("--undo: all runs are undone; toolguard doctor --list shows them")
 	}
 	restored, already := 0, 0
 	for i := range p.Entries {

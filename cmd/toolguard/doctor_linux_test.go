@@ -69,6 +69,12 @@ func TestDoctorAsks(t *testing.T) {
 			if err := hostile.Obeyed(strings.ReplaceAll(drawn, "^C", ""), hostile.Allowed{}); err != nil {
 				t.Error(err)
 			}
+			for i, name := range []string{"a", "b", "c"} {
+				asked := strings.Contains(drawn, "\n   ~/.claude/projects/-srv/"+name+".jsonl\n"+prompt)
+				if want := i == 0 || i == 1 || tt.name == "all" || tt.name == "some" || tt.name == "diff"; asked != want {
+					t.Errorf("the question names session %s: %t", name, asked)
+				}
+			}
 			for i, path := range paths {
 				text, err := os.ReadFile(path)
 				if done := !bytes.Equal(text, original); err != nil || done != tt.done[i] {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
 
@@ -39,6 +40,7 @@ func (d *doctor) printStores() error {
 		for _, o := range d.stores[i+1:] {
 			if o.agent == r.agent && o.unread == r.unread {
 				sum.sessions, sum.broken, sum.mended, sum.inUse = sum.sessions+o.sessions, sum.broken+o.broken, sum.mended+o.mended, sum.inUse+o.inUse
+				sum.excluded += o.excluded
 				n++
 			}
 		}
@@ -72,7 +74,7 @@ func (r *storeReport) counts() string {
 	for _, c := range []struct {
 		n    int
 		what string
-	}{{r.broken, "broken"}, {r.mended, "that " + r.agent + " repairs itself"}, {r.inUse, "in use"}} {
+	}{{r.broken, "broken"}, {r.mended, "that " + r.agent + " repairs itself"}, {r.inUse, "in use"}, {r.excluded, noun(r.excluded, "path") + " excluded"}} {
 		if c.n > 0 {
 			parts = append(parts, grouped(c.n)+" "+c.what)
 		}
@@ -320,16 +322,19 @@ type (
 	jsonStore struct {
 		Agent    string  `json:"agent"`
 		Path     string  `json:"path"`
+		RawPath  []byte  `json:"raw_path,omitempty"`
 		Sessions int     `json:"sessions"`
 		State    string  `json:"state"`
 		Broken   int     `json:"broken"`
 		Mended   int     `json:"mended"`
 		InUse    int     `json:"in_use"`
+		Excluded int     `json:"excluded"`
 		Instead  *string `json:"instead"`
 	}
 	jsonSession struct {
 		Agent        string        `json:"agent"`
 		Path         string        `json:"path"`
+		RawPath      []byte        `json:"raw_path,omitempty"`
 		Project      *string       `json:"project"`
 		Title        *string       `json:"title"`
 		Modified     *string       `json:"modified"`
@@ -355,10 +360,19 @@ type (
 		Backup string `json:"backup"`
 	}
 	jsonFailed struct {
-		Path  string `json:"path"`
-		Error string `json:"error"`
+		Path    string `json:"path"`
+		RawPath []byte `json:"raw_path,omitempty"`
+		Error   string `json:"error"`
 	}
 )
+
+// rawPath returns the bytes of a path that JSON cannot hold, nil for one that is UTF-8.
+func rawPath(path string) []byte {
+	if utf8.ValidString(path) {
+		return nil
+	}
+	return []byte(path)
+}
 
 // orNull returns a pointer to a text, nil for "".
 func orNull(text string) *string {
@@ -380,7 +394,7 @@ func jsonTime(t time.Time) *string {
 func (d *doctor) printJSON(sessions []*session) error {
 	doc := jsonDoctor{Version: 1, Stores: []jsonStore{}, Sessions: []jsonSession{}, Failed: nil}
 	for _, r := range d.stores {
-		x := jsonStore{Agent: r.agent, Path: r.Path, Sessions: r.sessions, State: r.state(), Broken: r.broken, Mended: r.mended, InUse: r.inUse}
+		x := jsonStore{Agent: r.agent, Path: r.Path, RawPath: rawPath(r.Path), Sessions: r.sessions, State: r.state(), Broken: r.broken, Mended: r.mended, InUse: r.inUse, Excluded: r.excluded}
 		if r.unread {
 			x.Instead = &r.Store.Instead
 		}
@@ -388,7 +402,7 @@ func (d *doctor) printJSON(sessions []*session) error {
 	}
 	for _, s := range sessions {
 		x := jsonSession{
-			Agent: s.in.agent, Path: s.target.path, Project: orNull(s.Project), Title: orNull(s.Title), Modified: jsonTime(s.modified),
+			Agent: s.in.agent, Path: s.target.path, RawPath: rawPath(s.target.path), Project: orNull(s.Project), Title: orNull(s.Title), Modified: jsonTime(s.modified),
 			AgentVersion: orNull(s.Version), InUse: s.inUse != "", InUseBy: orNull(s.inUse), Mended: s.mended, Findings: []jsonTally{},
 		}
 		for _, t := range s.tallies {
@@ -410,7 +424,7 @@ func (d *doctor) printJSON(sessions []*session) error {
 func (d *doctor) describeFailed() []jsonFailed {
 	out := []jsonFailed{}
 	for _, f := range d.failed {
-		out = append(out, jsonFailed{f.Path, f.Why})
+		out = append(out, jsonFailed{f.Path, rawPath(f.Path), f.Why})
 	}
 	return out
 }

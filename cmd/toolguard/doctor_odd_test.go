@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -48,12 +49,66 @@ func TestDoctorOddNames(t *testing.T) {
 		if s.Done == nil {
 			t.Errorf("%s is not repaired", s.Path)
 		}
+		exact(t, p, s.Path, s.RawPath)
+	}
+	var list struct{ Runs []jsonRun }
+	if _, stdout, _ := p.doctor(t, "--list", "--json"); json.Unmarshal([]byte(stdout), &list) != nil || len(list.Runs) != 1 || len(list.Runs[0].Files) != n {
+		t.Fatalf("--list: %s", stdout)
+	}
+	for _, f := range list.Runs[0].Files {
+		exact(t, p, f.Path, f.RawPath)
 	}
 	if code, _, stderr := p.doctor(t, "--undo"); code != exitOK || !strings.Contains(stderr, fmt.Sprintf("Restored %d of %d files", n, n)) {
 		t.Errorf("--undo: exit code %d, %s", code, stderr)
 	}
 	if diff := cmp.Diff(before, p.snapshot(t)); diff != "" {
 		t.Errorf("not as before (-want +got):\n%s", diff)
+	}
+}
+
+// exact checks that a document names a file below the home directory, by the bytes of its path if it is
+// not UTF-8, and only then.
+func exact(t *testing.T, p *patient, path string, raw []byte) {
+	t.Helper()
+	if strings.HasPrefix(path, "~") { // as patient.doctor shows it
+		path = p.home + path[1:]
+	}
+	if raw != nil {
+		if utf8.Valid(raw) || strings.ToValidUTF8(string(raw), "") != strings.ReplaceAll(path, "\ufffd", "") {
+			t.Errorf("raw_path is %q for %q", raw, path)
+		}
+		path = string(raw)
+	}
+	if _, err := os.Stat(path); err != nil || !strings.HasPrefix(path, p.home) {
+		t.Errorf("%q: %v", path, err)
+	}
+}
+
+// TestDoctorFailedOddName: a file that fails is named by its bytes too.
+func TestDoctorFailedOddName(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("names are text")
+	}
+	p := newPatient(t)
+	path := p.put(t, ".claude/projects/-srv/\xff\xfe.jsonl", transcriptFile(t, brokenSession))
+	p.doctor(t, "--fix", "--yes")
+	appendLine(t, path, "{}")
+	for _, args := range [][]string{{"--undo", "--json"}, {"--list", "--json"}} {
+		_, stdout, _ := p.doctor(t, args...)
+		var doc struct {
+			Runs   []jsonRun
+			Failed []jsonFailed
+		}
+		if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
+			t.Fatal(err)
+		}
+		if len(doc.Runs) != 1 || string(doc.Runs[0].Files[0].RawPath) != path || doc.Runs[0].RawPath != nil {
+			t.Errorf("%q: %s", args, stdout)
+		}
+		if args[0] == "--undo" && (len(doc.Failed) != 1 || string(doc.Failed[0].RawPath) != path) {
+			t.Errorf("%q: %s", args, stdout)
+		}
 	}
 }
 
@@ -89,7 +144,15 @@ func TestDoctorAlwaysOneDocument(t *testing.T) {
 		before func(*testing.T, *patient)
 		reason string
 	}{
-		"nothing to undo":  {[]string{"--undo"}, func(*testing.T, *patient) {}, "there is no run to undo"},
+		"nothing to undo": {[]string{"--undo"}, func(*testing.T, *patient) {}, "there is no run to undo"},
+		"all is undone": {[]string{"--undo"}, func(t *testing.T, p *patient) {
+			t.Helper()
+			path, original := p.put(t, ".claude/projects/-srv/a.jsonl", transcriptFile(t, brokenSession)), transcriptFile(t, brokenSession)
+			p.doctor(t, "--fix", "--yes")
+			if err := os.WriteFile(path, original, 0o600); err != nil { // by hand
+				t.Fatal(err)
+			}
+		}, "all runs are undone; toolguard doctor --list shows them"},
 		"unknown run":      {[]string{"--undo=x"}, func(*testing.T, *patient) {}, "no run is called"},
 		"no directory":     {[]string{"--path", "/no/such"}, func(*testing.T, *patient) {}, "no such file or directory"},
 		"no home":          {[]string{"--list"}, func(_ *testing.T, p *patient) { p.home = "none" }, "no state directory"},
@@ -333,6 +396,29 @@ func TestDoctorSweeps(t *testing.T) {
 		}
 		if _, err := os.Stat(mine); err != nil {
 			t.Errorf("%q: %v", args, err)
+		}
+	}
+}
+
+// TestDoctorCountsExcluded: what a config file hides is counted, so that nobody takes a store for empty.
+func TestDoctorCountsExcluded(t *testing.T) {
+	p := newPatient(t)
+	for _, name := range []string{"a.jsonl", "b.jsonl", "notes.json"} { // the last one is no session
+		p.put(t, ".claude/projects/-srv/"+name, transcriptFile(t, brokenSession))
+	}
+	p.put(t, ".codex/sessions/2026/03/04/rollout-a.jsonl", transcriptFile(t, "codex/broken/missing.jsonl"))
+	config := filepath.Join(p.home, "chosen.toml")
+	if err := os.WriteFile(config, []byte(`exclude = ["-srv/*", "*.json", ".claude/projects/-srv/*", "2026"]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(p.home) // the globs are relative to it
+	if code, stdout, stderr := p.doctor(t, "--config", config); code != exitOK || stderr != "" ||
+		stdout != "Claude Code  0 sessions  none broken, 2 paths excluded\nCodex        0 sessions  none broken, 1 path excluded\n" {
+		t.Errorf("exit code %d, %q, %s", code, stdout, stderr)
+	}
+	for path, want := range map[string]int{".claude": 2, ".claude/projects/-srv": 2, ".codex": 1} {
+		if _, doc := p.jsonOf(t, "--config", config, "--path", filepath.Join(p.home, path)); len(doc.Stores) != 1 || doc.Stores[0].Excluded != want {
+			t.Errorf("%s: %+v, want %d excluded", path, doc.Stores, want)
 		}
 	}
 }

@@ -395,7 +395,7 @@ OpenHands    1 store     not read: it keeps each event of a conversation in a fi
 	if code, stdout, _ = p.doctor(t, "--undo=20260102T030405Z"); code != exitOK || stdout != "" {
 		t.Errorf("again: exit code %d, %q", code, stdout)
 	}
-	if code, _, stderr = p.doctor(t, "--undo"); code != exitTrouble || stderr != "toolguard: --undo: there is no run to undo\n" {
+	if code, _, stderr = p.doctor(t, "--undo"); code != exitTrouble || stderr != "toolguard: --undo: all runs are undone; toolguard doctor --list shows them\n" {
 		t.Errorf("--undo of nothing: exit code %d, %q", code, stderr)
 	}
 }

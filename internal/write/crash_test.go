@@ -169,7 +169,7 @@ func afterKill(t *testing.T, label, path, suffix string, text []byte, swept bool
 	note := nextRun(t, path, suffix)
 	holds(t, path, repaired(text))
 	for _, name := range listing(t, dir) {
-		if name == "s.jsonl.toolguard-left" && replaced && suffix == "" && strings.HasSuffix(note, name) {
+		if name == "s.jsonl.toolguard-left" && replaced && suffix == "" && strings.Contains(note, name+": ") {
 			holds(t, filepath.Join(dir, name), text)
 		} else if strings.Contains(name, "toolguard") {
 			t.Errorf("%s: the next run left %s", label, name)
@@ -440,11 +440,12 @@ func replaceUntilKilled(f File, suffix string, sys *recorder) (dead bool) {
 // found reports whether a record is in the file, or in one that a run named.
 func found(t *testing.T, record, path, note string) bool {
 	t.Helper()
-	_, names, _ := strings.Cut(note, "remove them: ")
-	for _, name := range append([]string{path}, strings.Split(names, ", ")...) {
-		if name == "" {
-			continue
-		}
+	names := []string{path}
+	for line := range strings.Lines(note) {
+		name, _, _ := strings.Cut(line, ": ")
+		names = append(names, name)
+	}
+	for _, name := range names {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

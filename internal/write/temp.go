@@ -187,9 +187,7 @@ func Sweep(dir string, wanted func(path string) bool, opts func(path string) Opt
 		w := newWriter(File{}, opts(path))
 		w.sweeps = true
 		w.place(dir, stem, path)
-		if text := w.sweep(); text != "" {
-			notes = append(notes, Note{path, text})
-		}
+		notes = append(notes, w.sweep()...)
 	}
 	return notes
 }
@@ -211,24 +209,20 @@ func stemOf(name string) string {
 	return stem
 }
 
-// sweep cleans up beside one file. It returns a note about the kept files of killed runs, "" if
-// there are none. Every run names them until the user removes them, because the run that kept
-// them may have been killed before it could name them.
-func (w *writer) sweep() (note string) {
+// sweep cleans up beside one file. It returns notes about the kept files of killed runs. Every run
+// names them until the user removes them, because the run that kept them may have been killed before
+// it could name them.
+func (w *writer) sweep() (notes []Note) {
 	defer w.unlock()
 	if err := w.lock(w.target); err == nil || errors.Is(err, fs.ErrNotExist) {
 		_ = w.clear()
 	}
-	var kept []string
 	for i := range mostBackups {
 		name := numbered(w.left, i)
 		if _, err := w.sys.Lstat(name); err != nil {
 			break
 		}
-		kept = append(kept, name)
+		notes = append(notes, Note{name, "a killed run left this file, which may hold the only copy of a record: check it and remove it"})
 	}
-	if len(kept) == 0 {
-		return ""
-	}
-	return "a killed run left files that may hold the only copy of a record; check and remove them: " + strings.Join(kept, ", ")
+	return notes
 }

@@ -19,11 +19,15 @@ func beside(target, mark string) string {
 // clean does for a file what a run does at its end, and returns its note.
 func clean(path string, opts Options) (note string) {
 	notes := Sweep(filepath.Dir(path), func(p string) bool { return p == path }, func(string) Options { return opts })
-	if len(notes) == 0 {
-		return ""
+	all := make([]string, len(notes))
+	for i, n := range notes {
+		all[i] = n.Path + ": " + n.Text
 	}
-	return notes[0].Text
+	return strings.Join(all, "\n")
 }
+
+// leftText is what a note says of a kept file.
+const leftText = "a killed run left this file, which may hold the only copy of a record: check it and remove it"
 
 func TestBeside(t *testing.T) {
 	t.Parallel()
@@ -211,7 +215,7 @@ func TestLeftIsNowhereElse(t *testing.T) {
 				note = clean(path, opts)
 				want, kept := "", path+".toolguard-left"
 				if !known {
-					want = "a killed run left files that may hold the only copy of a record; check and remove them: " + kept
+					want = kept + ": " + leftText
 					holds(t, kept, []byte(tt.left))
 				} else if _, err := os.Lstat(kept); err == nil {
 					t.Errorf("%s: kept", tt.name)
@@ -235,12 +239,12 @@ func TestLeftStays(t *testing.T) {
 	path := filepath.Join(dir, "s.jsonl")
 	temp, left := beside(path, tempMark), path+".toolguard-left"
 	makeFile(t, path, body(100), 0o600)
-	const say = "a killed run left files that may hold the only copy of a record; check and remove them: "
+	const say = ": " + leftText
 	opts := Options{Reserved: Reserve([]string{filepath.Join(dir, "sub", "..", "S.jsonl.toolguard-left.1")})}
 	for _, step := range []struct{ put, want string }{
-		{"one", say + left},
-		{"one", say + left}, // it is there already
-		{"", say + left},
+		{"one", left + say},
+		{"one", left + say}, // it is there already
+		{"", left + say},
 	} {
 		if step.put != "" {
 			makeFile(t, temp, []byte(step.put), 0o600)
@@ -257,7 +261,7 @@ func TestLeftStays(t *testing.T) {
 	if _, err := Replace(t.Context(), f, opts); err == nil && !isWindows {
 		t.Error("a file with two names is replaced")
 	}
-	if note := clean(path, opts); note != say+left {
+	if note := clean(path, opts); note != left+say {
 		t.Errorf("note %q", note)
 	}
 	holds(t, left, []byte("one"))
@@ -278,7 +282,7 @@ func TestLeftIsOpened(t *testing.T) {
 		makeFile(t, path, body(100), 0o600)
 		makeFile(t, left, body(100), 0o600)
 		sys := &recorder{before: opensLate("", 0, left, "more\n")}
-		want := "a killed run left files that may hold the only copy of a record; check and remove them: " + path + ".toolguard-left"
+		want := path + ".toolguard-left: " + leftText
 		if note := clean(path, Options{system: sys}); note != want {
 			t.Errorf("note %q, want %q", note, want)
 		}
@@ -305,7 +309,7 @@ func TestLeftIsHeldOpen(t *testing.T) {
 		}
 		return ""
 	}}
-	if note := clean(path, Options{system: sys}); !strings.HasSuffix(note, path+".toolguard-left") {
+	if note := clean(path, Options{system: sys}); note != path+".toolguard-left: "+leftText {
 		t.Errorf("note %q", note)
 	}
 	holds(t, path+".toolguard-left", body(100))
@@ -316,7 +320,6 @@ func TestLeftIsHeldOpen(t *testing.T) {
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("n", 250)
-	const kept = "a killed run left files that may hold the only copy of a record; check and remove them: "
 	for _, tt := range []struct {
 		name   string
 		files  map[string]string
@@ -324,18 +327,18 @@ func TestSweep(t *testing.T) {
 		remote bool
 		age    time.Duration
 		want   []string // the files that stay
-		note   string   // with DIR for the directory
+		notes  []string // the files of the notes
 	}{
 		{name: "half of a text", files: map[string]string{"s": "a\n", ".s.toolguard-new": "b"}, want: []string{"s"}},
 		{name: "the same text", files: map[string]string{"s": "a\n", ".s.toolguard-tmp": "a\n", ".s.toolguard-old": ""}, want: []string{"s"}},
 		{
 			name: "another text", files: map[string]string{"s": "a\n", ".s.toolguard-tmp": "b\n"},
-			want: []string{"s", "s.toolguard-left"}, note: "DIR/s: " + kept + "DIR/s.toolguard-left",
+			want: []string{"s", "s.toolguard-left"}, notes: []string{"s.toolguard-left"},
 		},
 		{name: "half of a report", files: map[string]string{".report.json.toolguard-new": "{"}},
 		{
 			name: "its file is gone", files: map[string]string{".s.toolguard-tmp": "b\n", "other": ""},
-			want: []string{"other", "s.toolguard-left"}, note: "DIR/s: " + kept + "DIR/s.toolguard-left",
+			want: []string{"other", "s.toolguard-left"}, notes: []string{"s.toolguard-left"},
 		},
 		{
 			name: "a long name", files: map[string]string{long: "a\n", "." + shortened(long) + ".toolguard-tmp": "a\n", "." + shortened(long) + ".toolguard-new": "b"},
@@ -343,11 +346,11 @@ func TestSweep(t *testing.T) {
 		},
 		{
 			name: "a long name, and its file is gone", files: map[string]string{"." + shortened(long) + ".toolguard-tmp": "a\n"},
-			want: []string{shortened(long) + ".toolguard-left"}, note: "DIR/" + shortened(long) + ": " + kept + "DIR/" + shortened(long) + ".toolguard-left",
+			want: []string{shortened(long) + ".toolguard-left"}, notes: []string{shortened(long) + ".toolguard-left"},
 		},
 		{
 			name: "kept before", files: map[string]string{"s": "a\n", "s.toolguard-left": "b", "s.toolguard-left.1": "c"},
-			want: []string{"s", "s.toolguard-left", "s.toolguard-left.1"}, note: "DIR/s: " + kept + "DIR/s.toolguard-left, DIR/s.toolguard-left.1",
+			want: []string{"s", "s.toolguard-left", "s.toolguard-left.1"}, notes: []string{"s.toolguard-left", "s.toolguard-left.1"},
 		},
 		{
 			name: "other names",
@@ -407,8 +410,8 @@ func TestSweep(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			var want []Note
-			if path, text, named := strings.Cut(strings.ReplaceAll(tt.note, "DIR", dir), ": "); named {
-				want = []Note{{path, text}}
+			for _, name := range tt.notes {
+				want = append(want, Note{filepath.Join(dir, name), leftText})
 			}
 			if diff := cmp.Diff(want, notes); diff != "" {
 				t.Errorf("notes (-want +got):\n%s", diff)

@@ -36,7 +36,8 @@ const (
 	Large        Reason = "large"          // it is larger than the limit
 	Unpacked     Reason = "unpacked"       // it is larger than the limit when it is unpacked
 	Ratio        Reason = "ratio"          // it is a bomb
-	Memory       Reason = "memory"         // other bodies have the memory
+	Memory       Reason = "memory"         // what is left of the memory is not enough
+	Heavy        Reason = "heavy"          // it needs more memory than all bodies may have
 	Proof        Reason = "proof"          // the repair has no proof
 	Late         Reason = "timeout"        // there was no time for it
 	Fault        Reason = "internal-error" // a bug
@@ -122,6 +123,9 @@ const (
 	checkBase = 1 << 20
 )
 
+// LeastMemory is the least budget with which bodies are repaired: about 140 KB of text.
+const LeastMemory = 2 << 20
+
 // Check repairs a body with this Content-Encoding as far as options allow. It takes the memory for that
 // from a share, which has the body, and leaves what the body that goes out needs.
 func (c *Checker) Check(ctx context.Context, b []byte, encoding string, share *Share, options ...toolguard.Option) Result {
@@ -165,6 +169,9 @@ func (c *Checker) check(ctx context.Context, b []byte, encoding string, share *S
 	case errors.Is(err, ErrMemory):
 		r.Reason = Memory
 		return r
+	case errors.Is(err, ErrHeavy):
+		r.Reason = Heavy
+		return r
 	case err != nil:
 		r.Reason = Corrupt
 		return r
@@ -174,7 +181,12 @@ func (c *Checker) check(ctx context.Context, b []byte, encoding string, share *S
 	case int64(len(text)) > c.unpacked:
 		r.Reason = Unpacked
 		return r
-	case !share.Take(checkWork*int64(len(text)) + checkBase):
+	}
+	switch err := share.Take(checkWork*int64(len(text)) + checkBase); {
+	case errors.Is(err, ErrHeavy):
+		r.Reason = Heavy
+		return r
+	case err != nil:
 		r.Reason = Memory
 		return r
 	}

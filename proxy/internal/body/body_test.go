@@ -91,7 +91,7 @@ func TestGrowth(t *testing.T) {
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	var used int64
-	budget := NewBudget(10_000, func(delta int64) { used += delta })
+	budget := NewBudget(15_000, func(delta int64) { used += delta })
 	first, second := budget.Share(), budget.Share()
 	if got, err := Read(strings.NewReader(strings.Repeat("x", 3000)), -1, 1<<20, first); len(got) != 3000 || err != nil || used != 4096 {
 		t.Errorf("the first: %d, %v, %d used", len(got), err, used)
@@ -112,7 +112,7 @@ func TestBudget(t *testing.T) {
 		t.Errorf("the second again: %d, %v, %d used", len(got), err, used)
 	}
 	second.Release()
-	if !first.Take(10_000) || second.Take(1) {
+	if first.Take(15_000) != nil || !errors.Is(second.Take(1), ErrMemory) || !errors.Is(second.Take(15_001), ErrHeavy) {
 		t.Error("the budget is not its limit")
 	}
 }
@@ -127,15 +127,15 @@ func TestMemory(t *testing.T) {
 	for _, tt := range []struct {
 		limit int64
 		want  Reason
-	}{{need, ""}, {need - 1, Memory}} {
+	}{{need, ""}, {need - 1, Heavy}} {
 		var used, most int64
 		share := NewBudget(tt.limit, func(delta int64) { used += delta; most = max(most, used) }).Share()
-		if !share.Take(size) {
+		if share.Take(size) != nil {
 			t.Fatal("no memory for the body")
 		}
 		r := New(1<<20, time.Minute).Check(t.Context(), text, "", share, options("anthropic")...)
 		left := int64(cap(r.Body))
-		if tt.want == Memory {
+		if tt.want == Heavy {
 			left = size
 		}
 		if r.Reason != tt.want || used != left || most > tt.limit {
@@ -213,8 +213,8 @@ func TestUnpack(t *testing.T) {
 		{"two frames", slices.Concat(zs(t, random, 1<<20), zs(t, random, 1<<20)), "zstd", 1 << 20, 1 << 30, 2 * len(random), nil},
 		{"a second frame with more", slices.Concat(zs(t, random, 1<<20), zs(t, random, 8<<20)), "zstd", 1 << 20, 1 << 30, 0, ErrLarge},
 		{"a window beyond all", zs(t, random[:1000], 16<<20), "zstd", 64 << 20, 1 << 30, 0, ErrLarge},
-		{"no memory for the window", zs(t, random[:1000], 8<<20), "zstd", 1 << 20, 8 << 20, 0, ErrMemory},
-		{"no memory for the text", gz(random), "gzip", 1 << 20, 500_000, 0, ErrMemory},
+		{"no memory for the window", zs(t, random[:1000], 8<<20), "zstd", 1 << 20, 8 << 20, 0, ErrHeavy},
+		{"no memory for the text", gz(random), "gzip", 1 << 20, 500_000, 0, ErrHeavy},
 		{"gzip, a bomb", gz(zeros), "gzip", 64 << 20, 1 << 30, 0, errRatio},
 		{"zstd, a bomb", zs(t, zeros, 1<<20), "zstd", 64 << 20, 1 << 30, 0, errRatio},
 		{"a bomb below 1 MiB", gz(zeros[:1<<20]), "gzip", 64 << 20, 1 << 30, 1 << 20, nil},

@@ -50,7 +50,7 @@ func (b *Budget) watch(end context.CancelCauseFunc) (stop func()) {
 			case <-tick.C:
 				// As much garbage as memory in use is usual.
 				if b.heap() > 2*uint64(b.limit)+besides {
-					end(ErrMemory)
+					end(ErrMemory) // it can be the garbage of others, or responses that stream
 					return
 				}
 			}
@@ -68,17 +68,20 @@ type Share struct {
 	held   int64
 }
 
-// Take adds n bytes to a share, and reports whether the budget has them. Nothing waits: a body that
-// would, holds memory that others wait for.
-func (s *Share) Take(n int64) bool {
+// Take adds n bytes to a share. The error is ErrMemory or ErrHeavy if the budget does not have them.
+// Nothing waits: a body that would, holds memory that others wait for.
+func (s *Share) Take(n int64) error {
 	b := s.budget
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if n > b.limit-b.used {
-		return false
+		if n > b.limit-s.held {
+			return ErrHeavy
+		}
+		return ErrMemory
 	}
 	s.set(s.held + n)
-	return true
+	return nil
 }
 
 // Held returns how many bytes a share has.

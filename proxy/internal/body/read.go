@@ -12,7 +12,8 @@ import (
 // Why a body is not read to its end.
 var (
 	ErrLarge    = errors.New("more than the limit")
-	ErrMemory   = errors.New("no memory is left for bodies")
+	ErrMemory   = errors.New("too little memory is left for bodies")
+	ErrHeavy    = errors.New("more memory than all bodies may have")
 	errRatio    = errors.New("too much text for a packed body of this size")
 	errEncoding = errors.New("an encoding that is not unpacked")
 )
@@ -31,8 +32,8 @@ const (
 )
 
 // Read reads a body of at most limit bytes, into memory that it takes from a share as the body arrives.
-// length is the size that the request announces, or a negative number. With ErrLarge and ErrMemory, b
-// is the beginning of the body.
+// length is the size that the request announces, or a negative number. With ErrLarge, ErrMemory and
+// ErrHeavy, b is the beginning of the body.
 func Read(r io.Reader, length, limit int64, share *Share) (b []byte, err error) {
 	for {
 		if len(b) == cap(b) {
@@ -40,8 +41,8 @@ func Read(r io.Reader, length, limit int64, share *Share) (b []byte, err error) 
 			if length >= int64(cap(b)) {
 				size = min(size, length+1) // the end needs room too
 			}
-			if !share.Take(size) {
-				return b, ErrMemory
+			if err := share.Take(size); err != nil {
+				return b, err
 			}
 			before := int64(cap(b))
 			b = append(make([]byte, 0, size), b...)
@@ -84,8 +85,8 @@ func unpack(b []byte, encoding string, limit int64, share *Share) ([]byte, error
 			return nil, ErrLarge
 		}
 		// The decoder gets the memory for the window before it reads the first block.
-		if !share.Take(int64(size)) {
-			return nil, ErrMemory
+		if err := share.Take(int64(size)); err != nil {
+			return nil, err
 		}
 		defer func() { share.Keep(share.Held() - int64(size)) }()
 		z, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),

@@ -28,6 +28,7 @@ import (
 	"github.com/toolguard/toolguard"
 	"github.com/toolguard/toolguard/internal/quantity"
 	"github.com/toolguard/toolguard/internal/suggest"
+	"github.com/toolguard/toolguard/proxy/internal/body"
 	"github.com/toolguard/toolguard/proxy/internal/endpoint"
 	"github.com/toolguard/toolguard/proxy/internal/metrics"
 	"github.com/toolguard/toolguard/proxy/internal/record"
@@ -134,6 +135,9 @@ Exit codes: 0 if the proxy was ended by a signal, 2 if it could not start.`,
 				if err := f.local("listen", f.listen); err != nil {
 					return err
 				}
+				if _, port, _ := net.SplitHostPort(f.listen); strings.Trim(port, "0") == "" {
+					return fmt.Errorf("--print-env: expected --listen with the port of the proxy, got %q, for which the system chooses a port", f.listen)
+				}
 				return printEnv(stdout, f.listen, all)
 			}
 			return f.run(cmd.Context(), version, stderr)
@@ -161,16 +165,16 @@ func (f *flags) define(flags *pflag.FlagSet) {
 	flags.StringVar(&f.placeholder, "placeholder", "", "use this `text` for inserted results; {tool} and {id} are replaced")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "log the repairs, but forward requests as they came")
 	flags.StringVar(&f.onError, "on-error", "pass", "if errors are left, `what` to do: pass or reject")
-	flags.StringVar(&f.onUnreadable, "on-unreadable", "pass", "if a body cannot be read, or its repair cannot be proved, `what` to do: pass or reject")
+	flags.StringVar(&f.onUnreadable, "on-unreadable", "pass", "if a body cannot be read, or its repair cannot be proved, `what` to do: pass or reject; WebSockets, signed bodies and bodies with trailer fields always pass")
 	flags.Var(&f.maxBody, "max-body", "pass bodies above this `size` unread")
 	flags.Var(&f.maxUnpacked, "max-unpacked", "pass packed bodies unread whose text is above this `size`")
 	flags.Var(&f.maxMemory, "max-memory", "pass bodies unread while all bodies together need more than this `size` (default: a quarter of what the machine or its cgroup has)")
 	flags.DurationVar(&f.readTimeout, "read-timeout", 30*time.Second, "end a request if the body that is read for repair is slower than 1 KiB/s for this `time`")
 	flags.DurationVar(&f.timeout, "repair-timeout", 2*time.Second, "pass bodies unread whose check takes longer than this `time`")
-	flags.StringVar(&f.record, "record", "", "write the outlines of broken requests, without their contents, to this `directory`")
+	flags.StringVar(&f.record, "record", "", "write the outlines of broken requests, without their contents, to this `directory`, until it has 100")
 	flags.StringVar(&f.metrics, "metrics", "", "serve /metrics for Prometheus at this `address`")
 	flags.StringArrayVar(&f.hosts, "host", nil, "also accept requests whose Host is this `name`; repeatable")
-	flags.StringArrayVar(&f.origins, "allow-origin", nil, "also accept requests of the program whose pages have this `origin`, such as app://localhost; repeatable")
+	flags.StringArrayVar(&f.origins, "allow-origin", nil, "also accept requests of the program whose pages have this `origin`, such as app://localhost; only for programs that do not enforce CORS; repeatable")
 	flags.BoolVar(&f.allowRemote, "allow-remote", false, "listen at addresses that other machines can reach")
 	flags.BoolVar(&f.allowHTTP, "allow-http", false, "send requests over HTTP without TLS to other machines")
 	flags.BoolVar(&f.env, "print-env", false, "print the settings of clients and exit")
@@ -338,6 +342,9 @@ func (f *flags) config(log *slog.Logger) (server.Config, error) {
 		if size.value > 1<<40 {
 			return c, fmt.Errorf("--%s: expected a size of at most 1 TiB, got %s", size.flag, size.value.String())
 		}
+	}
+	if least := quantity.Bytes(body.LeastMemory); f.maxMemory > 0 && f.maxMemory < least {
+		return c, fmt.Errorf("--max-memory: expected at least %s, because each repair needs 1 MiB besides its body, got %s", least.String(), f.maxMemory.String())
 	}
 	if f.timeout <= 0 {
 		return c, fmt.Errorf("--repair-timeout: expected a time above 0, got %s", f.timeout)

@@ -16,6 +16,7 @@ type Metrics struct {
 	requests *prometheus.CounterVec
 	repairs  *prometheus.CounterVec
 	passed   *prometheus.CounterVec
+	rejected *prometheus.CounterVec
 	failures *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	active   prometheus.Gauge
@@ -36,7 +37,11 @@ func New() *Metrics {
 		}, []string{"rule"}),
 		passed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "toolguard_proxy_passed_total",
-			Help: "Bodies that were not read, by reason.",
+			Help: "Bodies that were forwarded unread, by reason.",
+		}, []string{"reason"}),
+		rejected: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "toolguard_proxy_rejected_total",
+			Help: "Requests that the proxy refused, by reason or by rule.",
 		}, []string{"reason"}),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "toolguard_proxy_upstream_failures_total",
@@ -56,7 +61,7 @@ func New() *Metrics {
 			Help: "Memory for bodies and their checks, bounded by --max-memory.",
 		}),
 	}
-	m.registry.MustRegister(m.requests, m.repairs, m.passed, m.failures, m.seconds, m.active, m.memory,
+	m.registry.MustRegister(m.requests, m.repairs, m.passed, m.rejected, m.failures, m.seconds, m.active, m.memory,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -69,8 +74,11 @@ func (m *Metrics) Request(upstream, endpoint, outcome string) {
 // Repairs counts n repairs of a rule.
 func (m *Metrics) Repairs(rule string, n int) { m.repairs.WithLabelValues(rule).Add(float64(n)) }
 
-// Passed counts a body that was not read.
+// Passed counts a body that was forwarded unread.
 func (m *Metrics) Passed(reason string) { m.passed.WithLabelValues(reason).Inc() }
+
+// Rejected counts a request that the proxy refused.
+func (m *Metrics) Rejected(reason string) { m.rejected.WithLabelValues(reason).Inc() }
 
 // Failure counts a request without a whole response.
 func (m *Metrics) Failure(upstream, reason string) {

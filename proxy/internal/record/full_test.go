@@ -31,14 +31,14 @@ func TestNoSpace(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range Most + 1 {
-			if err := dir.Add(entry, []byte(`{}`)); !errors.Is(err, syscall.EFBIG) {
+			if _, err := dir.Add(entry, []byte(`{}`)); !errors.Is(err, syscall.EFBIG) {
 				t.Fatalf("written without space: %v", err)
 			}
 		}
 		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
 			t.Fatal(err)
 		}
-		if err := dir.Add(entry, []byte(`{}`)); err != nil {
+		if _, err := dir.Add(entry, []byte(`{}`)); err != nil {
 			t.Fatal(err)
 		}
 		return

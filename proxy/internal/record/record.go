@@ -67,22 +67,19 @@ func Open(path string) (*Dir, error) {
 	return &Dir{path: path, key: key, next: 1}, nil
 }
 
-// ErrFull says that a directory has as many outlines as it may have.
-var ErrFull = errors.New("the directory is full")
-
-// Add writes the outline of a request with this text, which is JSON. After the last file that the
-// directory may get, it returns ErrFull once, and nil from then on.
-func (d *Dir) Add(e Entry, text []byte) error {
+// Add writes the outline of a request with this text, which is JSON. It reports once that the directory
+// is full: with the last file that it may get, or at once if an earlier run has left no room. From then
+// on, it does nothing.
+func (d *Dir) Add(e Entry, text []byte) (full bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.full {
-		return nil
+		return false, nil
 	}
-	var err error
 	f := formOf(e.Dialect)
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if e.Request, err = outline(text, f, d.key); err != nil {
-		return err
+		return false, err
 	}
 	for i := range e.Findings {
 		e.Findings[i].Pointer = shorten(e.Findings[i].Pointer, text, f)
@@ -92,35 +89,41 @@ func (d *Dir) Add(e Entry, text []byte) error {
 	to.SetEscapeHTML(false)
 	to.SetIndent("", " ")
 	if err := to.Encode(e); err != nil {
-		return err
+		return false, err
 	}
 	file, err := d.create()
-	if err != nil {
-		return err
+	if d.full || err != nil {
+		return d.full, err
 	}
 	_, err = file.Write(b.Bytes())
 	if err = errors.Join(err, file.Close()); err != nil {
-		d.next--
-		return errors.Join(err, os.Remove(file.Name())) // it would count as a file
+		return false, errors.Join(err, os.Remove(file.Name())) // it would count as a file
 	}
-	return nil
-}
-
-// create creates the next file. Those that an earlier run has written stay.
-func (d *Dir) create() (*os.File, error) {
-	for ; d.next <= Most; d.next++ {
-		name := filepath.Join(d.path, fmt.Sprintf("request-%03d.json", d.next))
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if errors.Is(err, fs.ErrExist) {
-			continue
+	for d.next++; d.next <= Most; d.next++ {
+		if _, err := os.Lstat(d.name()); err != nil {
+			return false, nil
 		}
-		if err == nil {
-			d.next++
-		}
-		return f, err
 	}
 	d.full = true
-	return nil, ErrFull
+	return true, nil
+}
+
+// name returns the path of the next file.
+func (d *Dir) name() string { return filepath.Join(d.path, fmt.Sprintf("request-%03d.json", d.next)) }
+
+// create creates the next file, nil if there is no room. Those that an earlier run has written stay.
+func (d *Dir) create() (*os.File, error) {
+	for ; d.next <= Most; d.next++ {
+		f, err := os.OpenFile(d.name(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err == nil {
+			return f, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+	}
+	d.full = true
+	return nil, nil
 }
 
 // payload lists the keys whose values are contents, with keys of their own.

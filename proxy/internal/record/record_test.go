@@ -3,7 +3,6 @@ package record
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -176,13 +175,13 @@ func TestMost(t *testing.T) {
 	var all sync.WaitGroup
 	for range 2 * Most {
 		all.Go(func() {
-			err := d.Add(Entry{}, []byte(`{}`))
+			said, err := d.Add(Entry{}, []byte(`{}`))
 			mu.Lock()
 			defer mu.Unlock()
-			switch {
-			case errors.Is(err, ErrFull):
+			if said {
 				full++
-			case err != nil:
+			}
+			if err != nil {
 				t.Error(err)
 			}
 		})
@@ -194,5 +193,25 @@ func TestMost(t *testing.T) {
 	}
 	if text, err := os.ReadFile(early); err != nil || string(text) != "early" {
 		t.Errorf("%s, %v", text, err)
+	}
+	// A later run fills the numbers that are free, and says when it has written the last one.
+	for _, n := range []string{"050", "099"} {
+		if err := os.Remove(filepath.Join(path, "request-"+n+".json")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range [][]bool{{false, true, false}, {true, false}} {
+		later, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, full := range want {
+			if said, err := later.Add(Entry{}, []byte(`{}`)); said != full || err != nil {
+				t.Errorf("outline %d of a later run: full %t, want %t, %v", i, said, full, err)
+			}
+		}
+	}
+	if files, err := filepath.Glob(filepath.Join(path, "request-*.json")); err != nil || len(files) != Most {
+		t.Errorf("%d files, %v", len(files), err)
 	}
 }

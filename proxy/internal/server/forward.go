@@ -33,6 +33,14 @@ type exchange struct {
 	share    *body.Share // of the memory for bodies
 }
 
+// host returns the name of the upstream in logs and metrics, "" if there is none.
+func (x *exchange) host() string {
+	if x.upstream == nil {
+		return ""
+	}
+	return x.upstream.URL.Host
+}
+
 // exchangeKey is the key of the exchange in the context of a request.
 type exchangeKey struct{}
 
@@ -62,7 +70,7 @@ func newTransport() *http.Transport {
 }
 
 // newForward returns the handler that sends requests with an exchange to its upstream.
-func newForward(transport http.RoundTripper, answered func(*exchange, *http.Response), failed func(*exchange, string)) *httputil.ReverseProxy {
+func newForward(transport http.RoundTripper, answered func(*exchange, *http.Response), failed func(*exchange, string), reject func(http.ResponseWriter, *exchange, string, refusal.Refusal)) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite:       rewrite,
 		Transport:     transport,
@@ -94,8 +102,7 @@ func newForward(transport http.RoundTripper, answered func(*exchange, *http.Resp
 				panic(http.ErrAbortHandler) // there is nobody to answer
 			}
 			if f := x.body.fault(); f != nil {
-				failed(x, f.reason)
-				f.write(w, x)
+				reject(w, x, f.reason, f.refusal())
 				return
 			}
 			reason := failure(err)

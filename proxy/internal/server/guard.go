@@ -22,7 +22,7 @@ type guard struct {
 
 // crossSite is why a request is refused that a browser sent for a page of another site. A browser
 // sends no Origin with a GET for an image or a script.
-const crossSite = "the browser marks the request as cross-site, and its Origin is not one that this proxy accepts"
+const crossSite = "the browser marks the request as cross-site, and it has no Origin that --host or --allow-origin could accept"
 
 // refuses returns why a request is refused, "" if it is not.
 func (g guard) refuses(r *http.Request) string {
@@ -32,15 +32,21 @@ func (g guard) refuses(r *http.Request) string {
 		return "the request is for another host: set the base URL of the client, not its proxy"
 	case !g.knows(hostname(r.Host)):
 		return "the Host of the request is neither this machine nor a --host; if clients call the proxy by this name, start it with --host and the name"
-	case r.Method == http.MethodOptions && len(origins) > 0 && r.Header.Get("Access-Control-Request-Method") != "":
-		return "web pages may not send requests through this proxy"
 	}
+	preflight := r.Method == http.MethodOptions && len(origins) > 0 && r.Header.Get("Access-Control-Request-Method") != ""
 	for _, origin := range origins {
-		if why := g.distrusts(origin); why != "" {
+		switch why := g.distrusts(origin); {
+		case why == "":
+		case preflight:
+			return "web pages may not send requests through this proxy"
+		default:
 			return why
 		}
 	}
-	if g.foreign(r) {
+	switch {
+	case preflight:
+		return "the Origin of the request is accepted, but a program that enforces CORS cannot use this proxy, which answers no preflight requests: send the requests from outside the page, such as from the main process"
+	case g.foreign(r):
 		return crossSite
 	}
 	return ""
@@ -77,8 +83,10 @@ func (g guard) distrusts(origin string) string {
 	switch {
 	case origin == "":
 		return ""
+	case origin == "null":
+		return "the Origin of the request is null, which is never accepted, because any file and any page in a sandbox can have it: load the page from http://localhost"
 	case err != nil || u.Scheme == "" || u.Opaque != "":
-		return pages // null, the origin of a page in a sandbox, is among these
+		return pages
 	case slices.Contains(networks, u.Scheme):
 		if g.knows(u.Hostname()) {
 			return ""

@@ -31,7 +31,9 @@ func TestGuard(t *testing.T) {
 		host   = "the Host of the request is neither this machine nor a --host; if clients call the proxy by this name, start it with --host and the name"
 		origin = "the Origin of the request is neither this machine nor a --host"
 		pages  = "web pages may not send requests through this proxy"
-		site   = "the browser marks the request as cross-site, and its Origin is not one that this proxy accepts"
+		site   = "the browser marks the request as cross-site, and it has no Origin that --host or --allow-origin could accept"
+		cors   = "the Origin of the request is accepted, but a program that enforces CORS cannot use this proxy, which answers no preflight requests: send the requests from outside the page, such as from the main process"
+		null   = "the Origin of the request is null, which is never accepted, because any file and any page in a sandbox can have it: load the page from http://localhost"
 		named  = "the Origin of the request is not accepted; if you trust the program that has it, start the proxy with --allow-origin "
 	)
 	for _, tt := range []struct {
@@ -58,7 +60,7 @@ func TestGuard(t *testing.T) {
 		{"POST", []string{"Host", "Guard.Example:1"}, ""},
 		{"POST", []string{"Origin", "https://evil.example"}, origin},
 		{"POST", []string{"Origin", "http://127.0.0.1.evil.example"}, origin},
-		{"POST", []string{"Origin", "null"}, origin},
+		{"POST", []string{"Origin", "null"}, null},
 		{"GET", []string{"Origin", "http://evil.example:80"}, origin},
 		{"POST", []string{"Origin", "http://localhost:3000"}, ""},
 		{"POST", []string{"Origin", "https://guard.example"}, ""},
@@ -92,7 +94,11 @@ func TestGuard(t *testing.T) {
 		{"POST", []string{"Host", "[FD00:0:0::1]"}, ""},
 		{"POST", []string{"Host", "[fd00::2]"}, host},
 		{"OPTIONS", []string{"Origin", "https://evil.example", "Access-Control-Request-Method", "POST"}, pages},
-		{"OPTIONS", []string{"Origin", "http://localhost:3000", "Access-Control-Request-Method", "POST"}, pages},
+		{"OPTIONS", []string{"Origin", "app://other", "Access-Control-Request-Method", "POST"}, pages},
+		{"OPTIONS", []string{"Origin", "null", "Access-Control-Request-Method", "POST"}, pages},
+		{"OPTIONS", []string{"Origin", "http://localhost:3000", "Access-Control-Request-Method", "POST"}, cors},
+		{"OPTIONS", []string{"Origin", "app://known", "Access-Control-Request-Method", "POST"}, cors},
+		{"OPTIONS", []string{"Origin", "app://known", "Access-Control-Request-Method", "POST", "Sec-Fetch-Site", "cross-site"}, cors},
 		{"OPTIONS", nil, ""},
 	} {
 		res, text := w.send(tt.method, "/v1/files", strings.NewReader(""), tt.header...)
@@ -444,5 +450,35 @@ func TestRecord(t *testing.T) {
 		`"request":{"model":"<6bytes>","messages":[{"role":"user","content":"<1bytes>"},{"role":"assistant","content":null,"tool_calls":[{"id":"<hash>","type":"function","function":{"name":"<hash>","arguments":"<2bytes>"}}]}]}}`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestRecordingEnds: the log says once that the last outline is written.
+func TestRecordingEnds(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for n := 2; n <= record.Most; n++ {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("request-%03d.json", n)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, err := record.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, nil, func(c *Config) { c.Record = kept })
+	want := map[string]any{"level": "WARN", "msg": "recording ended", "reason": "full", "files": float64(record.Most)}
+	for i, lines := range [][]map[string]any{{want}, nil} {
+		before := len(w.log.lines(t))
+		w.post(histories[0].path, histories[0].broken)
+		var got []map[string]any
+		for _, line := range w.log.lines(t)[before:] {
+			if line["msg"] != "request" {
+				got = append(got, line)
+			}
+		}
+		if diff := cmp.Diff(lines, got); diff != "" {
+			t.Errorf("broken request %d (-want +got):\n%s", i, diff)
+		}
 	}
 }

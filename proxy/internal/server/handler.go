@@ -75,7 +75,7 @@ func newHandler(c Config, transport http.RoundTripper) (*handler, error) {
 		Config: c, guard: guard{c.Hosts, c.Origins}, checker: body.New(c.MaxUnpacked, c.Timeout),
 		budget: body.NewBudget(c.MaxMemory, c.Metrics.Memory), options: map[route][]toolguard.Option{},
 	}
-	h.forward = newForward(transport, h.answered, h.failed)
+	h.forward = newForward(transport, h.answered, h.failed, h.reject)
 	for _, u := range c.Upstreams {
 		for _, e := range endpoint.All() {
 			o, err := h.optionsFor(u, e)
@@ -124,15 +124,15 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if r.Method == http.MethodConnect {
-		h.refuse(w, x, refusal.Refusal{Status: http.StatusMethodNotAllowed, Code: "method", Message: "toolguard proxy: CONNECT is not supported: set the base URL of the client, not its proxy"})
+		h.refuse(w, x, "method", refused("method", "method", "CONNECT is not supported: set the base URL of the client, not its proxy"))
 		return
 	}
 	if why := h.guard.refuses(r); why != "" {
-		h.refuse(w, x, refusal.Refusal{Status: http.StatusForbidden, Code: "forbidden", Message: "toolguard proxy: " + why})
+		h.refuse(w, x, "forbidden", refused("forbidden", "forbidden", why))
 		return
 	}
 	if u == nil {
-		h.refuse(w, x, refusal.Refusal{Status: http.StatusNotFound, Code: "upstream", Message: "toolguard proxy: no --upstream has this path; expected one that begins with " + h.prefixes()})
+		h.refuse(w, x, "upstream", refused("upstream", "upstream", "no --upstream has this path; expected one that begins with "+h.prefixes()))
 		return
 	}
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
@@ -208,16 +208,39 @@ func (h *handler) failed(x *exchange, reason string) {
 	}
 }
 
-// refuse answers a request that is not forwarded.
-func (h *handler) refuse(w http.ResponseWriter, x *exchange, why refusal.Refusal) {
-	host := ""
-	if x.upstream != nil {
-		host = x.upstream.URL.Host
-	}
+// statuses are those of the answers to requests that are refused whatever their history is, by reason.
+var statuses = map[string]int{
+	"forbidden": http.StatusForbidden,        // the guard says why
+	"upstream":  http.StatusNotFound,         // none has the path
+	"method":    http.StatusMethodNotAllowed, // the proxy is no HTTP_PROXY
+	"malformed": http.StatusBadRequest,       // the body is no HTTP
+	"client":    http.StatusBadRequest,       // the body ends too early
+	"stalled":   http.StatusRequestTimeout,   // the body is too slow
+}
+
+// refused returns the answer to a request that is refused for a reason of statuses.
+func refused(reason, code, message string) refusal.Refusal {
+	return refusal.Refusal{Status: statuses[reason], Code: code, Message: "toolguard proxy: " + message}
+}
+
+// refuse answers a request that is not forwarded, and counts it.
+func (h *handler) refuse(w http.ResponseWriter, x *exchange, reason string, why refusal.Refusal) {
 	// The server reads the rest of the body, so that the client reads the answer.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.ReadTimeout))
-	h.Metrics.Request(host, orOther(x.endpoint), "rejected")
-	h.Log.Warn("request", "upstream", host, "endpoint", orOther(x.endpoint), "outcome", "rejected", "reason", why.Code)
+	h.Metrics.Request(x.host(), orOther(x.endpoint), "rejected")
+	h.reject(w, x, reason, why)
+}
+
+// reject answers a request with an error of the proxy. The reason is that of the log and the metrics.
+// A body that turns out to be no HTTP while it is streamed belongs to a request that was counted before.
+func (h *handler) reject(w http.ResponseWriter, x *exchange, reason string, why refusal.Refusal) {
+	h.Log.Warn("request", "upstream", x.host(), "endpoint", orOther(x.endpoint), "outcome", "rejected", "reason", reason)
+	h.answer(w, x, reason, why)
+}
+
+// answer is reject for a request whose log line is written.
+func (h *handler) answer(w http.ResponseWriter, x *exchange, reason string, why refusal.Refusal) {
+	h.Metrics.Rejected(reason)
 	w.Header().Set(header, "rejected")
 	why.Write(w, x.shape)
 }
@@ -254,9 +277,8 @@ func (h *handler) repair(w http.ResponseWriter, r *http.Request, x *exchange, e 
 	}
 	raw, err := body.Read(newPaced(r.Body, deadline, h.ReadTimeout), r.ContentLength, h.MaxBody, x.share)
 	if f := x.body.fault(); f != nil {
-		h.failed(x, f.reason)
-		h.Metrics.Request(x.upstream.URL.Host, x.endpoint, "none")
-		f.write(w, x)
+		h.Metrics.Request(x.host(), x.endpoint, "rejected")
+		h.reject(w, x, f.reason, f.refusal())
 		return nil, false
 	}
 	_ = deadline(time.Time{}) // what is not read for repair may take any time
@@ -264,8 +286,11 @@ func (h *handler) repair(w http.ResponseWriter, r *http.Request, x *exchange, e 
 		r = r.Clone(r.Context())
 		r.Body = rejoined(raw, r.Body, x.share)
 		why := body.Large
-		if errors.Is(err, body.ErrMemory) {
+		switch {
+		case errors.Is(err, body.ErrMemory):
 			why = body.Memory
+		case errors.Is(err, body.ErrHeavy):
+			why = body.Heavy
 		}
 		return h.unreadable(w, r, x, e, why, r.ContentLength)
 	}
@@ -294,11 +319,10 @@ func (h *handler) check(w http.ResponseWriter, r *http.Request, x *exchange, e *
 	switch {
 	case outcome == "rejected":
 		f := result.Refused()
-		w.Header().Set(header, "rejected")
-		refusal.Refusal{
+		h.answer(w, x, f.Rule, refusal.Refusal{
 			Status: http.StatusBadRequest, Code: f.Rule, Param: f.Pointer,
 			Message: fmt.Sprintf("toolguard proxy: %s: %s [%s]", orRoot(f.Pointer), f.Message, f.Rule),
-		}.Write(w, x.shape)
+		})
 		return nil, false
 	case h.DryRun, result.Outcome == body.Whole:
 		return withBody(r, raw), true
@@ -357,7 +381,7 @@ func (h *handler) unreadable(w http.ResponseWriter, r *http.Request, x *exchange
 		h.pass(x, why, size)
 		return r, true
 	}
-	h.refuse(w, x, refusal.Refusal{
+	h.refuse(w, x, string(why), refusal.Refusal{
 		Status: http.StatusBadRequest, Code: "unreadable_" + string(why), Message: "toolguard proxy: " + reasons[why],
 	})
 	return nil, false
@@ -372,8 +396,9 @@ var reasons = map[body.Reason]string{
 	body.Corrupt:      "the body cannot be unpacked",
 	body.Large:        "the body is larger than --max-body",
 	body.Unpacked:     "the unpacked body is larger than --max-unpacked",
-	body.Ratio:        "the body becomes more than 100 times as large when it is unpacked",
-	body.Memory:       "other bodies have all the memory of --max-memory",
+	body.Ratio:        "the body becomes more than 100 times as large when it is unpacked; send it without Content-Encoding",
+	body.Memory:       "too little of --max-memory is left for the body",
+	body.Heavy:        "the body needs more memory than --max-memory allows",
 	body.Proof:        "the history is broken, and its repair cannot be proved",
 	body.Late:         "the check took longer than --repair-timeout",
 	body.Fault:        "internal error in toolguard",
@@ -414,7 +439,11 @@ func (h *handler) note(x *exchange, e *endpoint.Endpoint, r *body.Result, outcom
 	for i := range left {
 		remain[left[i].Rule]++
 	}
+	level := slog.LevelInfo
 	args := []any{"upstream", x.upstream.URL.Host, "endpoint", x.endpoint, "outcome", outcome}
+	if outcome == "rejected" {
+		level, args = slog.LevelWarn, append(args, "reason", r.Refused().Rule)
+	}
 	if len(made) > 0 {
 		args = append(args, "rules", counts(made))
 	}
@@ -426,7 +455,7 @@ func (h *handler) note(x *exchange, e *endpoint.Endpoint, r *body.Result, outcom
 	if h.DryRun {
 		args = append(args, "dry_run", true)
 	}
-	h.Log.Info("request", args...)
+	h.Log.Log(context.Background(), level, "request", args...)
 }
 
 // counts returns numbers by name as a group of a log line, in the order of the names.
@@ -446,10 +475,11 @@ func (h *handler) keep(e *endpoint.Endpoint, r *body.Result, outcome string) {
 			entry.Findings = append(entry.Findings, record.Finding{Rule: f.Rule, Pointer: f.Pointer})
 		}
 	}
-	switch err := h.Record.Add(entry, r.Text); {
-	case errors.Is(err, record.ErrFull):
-		h.Log.Warn("record", "reason", "full", "files", record.Most)
-	case err != nil:
+	full, err := h.Record.Add(entry, r.Text)
+	if err != nil {
 		h.Log.Warn("record", "reason", "write")
+	}
+	if full {
+		h.Log.Warn("recording ended", "reason", "full", "files", record.Most)
 	}
 }

@@ -32,9 +32,7 @@ func (b *incoming) Read(p []byte) (int, error) {
 
 // A fault is what is wrong with the body of a request as HTTP.
 type fault struct {
-	reason  string // in logs and metrics
-	status  int
-	message string
+	reason, message string
 }
 
 // fault returns what is wrong with a body, nil if nothing is.
@@ -45,17 +43,16 @@ func (b *incoming) fault() *fault {
 	case err == nil:
 		return nil
 	case errors.Is(*err, os.ErrDeadlineExceeded):
-		return &fault{"stalled", http.StatusRequestTimeout, "the body of the request arrives too slowly"}
+		return &fault{"stalled", "the body of the request was slower than 1 KiB/s for the time of --read-timeout"}
 	case errors.Is(*err, io.ErrUnexpectedEOF), errors.As(*err, &gone):
-		return &fault{"client", http.StatusBadRequest, "the body of the request ends too early"}
+		return &fault{"client", "the body of the request ends too early"}
 	}
-	return &fault{"malformed", http.StatusBadRequest, "the body of the request is malformed: its chunks or the fields behind them are not those of HTTP"}
+	return &fault{"malformed", "the body of the request is malformed: its chunks or the fields behind them are not those of HTTP"}
 }
 
-// write answers a request whose body has a fault.
-func (f *fault) write(w http.ResponseWriter, x *exchange) {
-	w.Header().Set(header, "rejected")
-	refusal.Refusal{Status: f.status, Code: "body", Message: "toolguard proxy: " + f.message}.Write(w, x.shape)
+// refusal returns the answer to a request whose body has a fault.
+func (f *fault) refusal() refusal.Refusal {
+	return refused(f.reason, "body", f.message)
 }
 
 // slowest is how many bytes of a body have to arrive per second.

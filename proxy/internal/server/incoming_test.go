@@ -28,7 +28,7 @@ func TestMalformed(t *testing.T) {
 		malformed = "the body of the request is malformed: its chunks or the fields behind them are not those of HTTP"
 		early     = "the body of the request ends too early"
 	)
-	failures := 0
+	failures, read := 0, 0
 	for _, tt := range []struct{ body, says string }{
 		{"zz\r\n{}\r\n0\r\n\r\n", malformed},
 		{"-1\r\n{}\r\n0\r\n\r\n", malformed},
@@ -76,15 +76,29 @@ func TestMalformed(t *testing.T) {
 			if tt.says == malformed {
 				failures++
 			}
+			if path == "/v1/messages" && !strings.HasPrefix(tt.body, "20") {
+				read++
+			}
 		}
 	}
 	eventually(t, "the faults are counted", func() bool {
 		got := w.scrape()
-		return got[fmt.Sprintf(`toolguard_proxy_upstream_failures_total{reason="malformed",upstream="UP"} %d`, failures)] &&
-			got[`toolguard_proxy_upstream_failures_total{reason="client",upstream="UP"} 4`]
+		return got[fmt.Sprintf(`toolguard_proxy_rejected_total{reason="malformed"} %d`, failures)] &&
+			got[`toolguard_proxy_rejected_total{reason="client"} 2`] &&
+			got[fmt.Sprintf(`toolguard_proxy_requests_total{endpoint="messages",outcome="rejected",upstream="UP"} %d`, read)] &&
+			got[`toolguard_proxy_upstream_failures_total{reason="client",upstream="UP"} 2`]
 	})
-	if n := strings.Count(w.log.String(), `"msg":"no response"`); n != failures {
-		t.Errorf("%d lines, want %d: %s", n, failures, w.log)
+	said := map[string]int{}
+	for _, line := range w.log.lines(t) {
+		if reason, _ := line["reason"].(string); line["outcome"] == "rejected" {
+			said[reason]++
+			if line["msg"] != "request" || line["level"] != "WARN" {
+				t.Errorf("log: %v", line)
+			}
+		}
+	}
+	if diff := cmp.Diff(map[string]int{"malformed": failures, "client": 2}, said); diff != "" || strings.Contains(w.log.String(), `"msg":"no response"`) {
+		t.Errorf("refusals in the log (-want +got):\n%s\n%s", diff, w.log)
 	}
 }
 
@@ -130,7 +144,7 @@ func (reading) RoundTrip(r *http.Request) (*http.Response, error) {
 // test.
 func TestStalled(t *testing.T) {
 	t.Parallel()
-	const slow = "the body of the request arrives too slowly"
+	const slow = "the body of the request was slower than 1 KiB/s for the time of --read-timeout"
 	parts := func(n, size int, every time.Duration) func(net.Conn) {
 		return func(c net.Conn) {
 			for range n {
@@ -216,7 +230,7 @@ func TestStalled(t *testing.T) {
 				if diff := (time.Since(begin) - tt.after).Abs(); diff > time.Microsecond { // 1/1024 s is not a number of nanoseconds
 					t.Errorf("after %s, want %s", time.Since(begin), tt.after)
 				}
-				if said := strings.Contains(log.String(), `"msg":"no response","upstream":"api.example","endpoint":"messages","reason":"stalled"`); said != (tt.status == 408) {
+				if said := strings.Contains(log.String(), `"level":"WARN","msg":"request","upstream":"api.example","endpoint":"messages","outcome":"rejected","reason":"stalled"`); said != (tt.status == 408) {
 					t.Errorf("log: %s", log)
 				}
 				client.Close()
@@ -232,8 +246,7 @@ func TestStalled(t *testing.T) {
 
 // TestMaxMemory: bodies for which there is no memory pass as they came, and others are repaired as soon as
 // there is.
-func TestMaxMemory(t *testing.T) {
-	t.Parallel()
+func TestMaxMemory(t *testing.T) { // not beside other tests, whose memory counts when a check takes long
 	hold, held := make(chan bool), make(chan bool, 1)
 	w := newWorld(t, func(rw http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Hold") != "" {
@@ -253,7 +266,7 @@ func TestMaxMemory(t *testing.T) {
 		return true
 	}
 	// passes checks that a body of this size went out as it came.
-	passes := func(name, sent string, size float64) {
+	passes := func(name, reason, sent string, size float64) {
 		t.Helper()
 		if got := w.last(); got.Body != sent {
 			t.Errorf("%s: the upstream got %d bytes, want %d", name, len(got.Body), len(sent))
@@ -261,7 +274,7 @@ func TestMaxMemory(t *testing.T) {
 		lines := w.log.lines(t)
 		want := map[string]any{
 			"level": "INFO", "msg": "request", "upstream": strings.TrimPrefix(w.upstream.URL, "http://"), "endpoint": "messages",
-			"outcome": "passed", "reason": "memory", "bytes": size,
+			"outcome": "passed", "reason": reason, "bytes": size,
 		}
 		if size < 0 {
 			delete(want, "bytes")
@@ -269,19 +282,29 @@ func TestMaxMemory(t *testing.T) {
 		if diff := cmp.Diff(want, lines[len(lines)-1]); diff != "" {
 			t.Errorf("%s: log (-want +got):\n%s", name, diff)
 		}
-		eventually(t, name+" gives its memory back", free)
+		if reason == "heavy" { // no other body has any
+			eventually(t, name+" gives its memory back", free)
+		}
 	}
 	// There is room for the body, but not for its check.
 	w.post(h.path, large)
-	passes("no check", large, float64(len(large)))
+	passes("no check", "heavy", large, float64(len(large)))
 	// There is no room for all of the body.
 	huge := strings.Replace(h.broken, `"q"`, `"`+strings.Repeat("q", 5<<20)+`"`, 1)
 	w.post(h.path, huge)
-	passes("no buffer", huge, float64(len(huge)))
+	passes("no buffer", "heavy", huge, float64(len(huge)))
 	w.send(http.MethodPost, h.path, onlyReader{strings.NewReader(huge)})
-	passes("no buffer for chunks", huge, -1)
+	passes("no buffer for chunks", "heavy", huge, -1)
 	// A small one is repaired, and one whose response is still to come keeps only its body.
 	middle := strings.Replace(h.broken, `"q"`, `"`+strings.Repeat("q", 200<<10)+`"`, 1)
+	// One that alone can just be checked.
+	most := h.broken + strings.Repeat(" ", (3<<20-1<<20-1)/7-len(h.broken))
+	w.post(h.path, most)
+	if got := w.last(); !strings.Contains(got.Body, placeholder) {
+		t.Error("a body that has all of the memory is not repaired")
+	}
+	w.post(h.path, most+" ")
+	passes("one byte more", "heavy", most+" ", float64(len(most)+1))
 	for name, sent := range map[string]string{"kept": middle, "small": h.broken} {
 		done := make(chan bool)
 		go func() {
@@ -300,17 +323,30 @@ func TestMaxMemory(t *testing.T) {
 		if got := w.last(); got.Body != h.repaired {
 			t.Errorf("%s: another one is not repaired beside it", name)
 		}
+		if name == "kept" {
+			w.post(h.path, most)
+			passes("no check beside another", "memory", most, float64(len(most)))
+		}
 		hold <- true
 		<-done
 		eventually(t, name+" gives its memory back", free)
 	}
-	if !w.scrape()[`toolguard_proxy_passed_total{reason="memory"} 3`] {
+	if got := w.scrape(); !got[`toolguard_proxy_passed_total{reason="heavy"} 4`] || !got[`toolguard_proxy_passed_total{reason="memory"} 1`] {
 		t.Errorf("metrics: %v", w.scrape())
 	}
+	// The figures of docs/proxy.md.
+	w.url = w.start(w.upstream.URL, func(c *Config) { c.MaxMemory = 8 << 20 })
+	most = h.broken + strings.Repeat(" ", 1<<20-len(h.broken))
+	w.post(h.path, most)
+	if got := w.last(); !strings.Contains(got.Body, placeholder) {
+		t.Error("1 MiB is not repaired with 8 MiB")
+	}
+	w.post(h.path, most+" ")
+	passes("1 MiB and a byte", "heavy", most+" ", 1<<20+1)
 	w.url = w.start(w.upstream.URL, func(c *Config) { c.MaxMemory, c.RejectUnreadable = 1, true })
 	res, text := w.post(h.path, h.broken)
 	w.none()
-	if want := `{"type":"error","error":{"type":"invalid_request_error","message":"toolguard proxy: other bodies have all the memory of --max-memory"}}`; res.StatusCode != http.StatusBadRequest || text != want {
+	if want := `{"type":"error","error":{"type":"invalid_request_error","message":"toolguard proxy: the body needs more memory than --max-memory allows"}}`; res.StatusCode != http.StatusBadRequest || text != want {
 		t.Errorf("%s %s", res.Status, text)
 	}
 }

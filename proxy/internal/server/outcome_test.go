@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -247,6 +248,7 @@ func TestUnread(t *testing.T) {
 		{"unpacked", "the unpacked body is larger than --max-unpacked", big, ""},
 		{"large", "the body is larger than --max-body", huge, ""},
 	}
+	rejected := map[string]int{}
 	for i, tt := range tests {
 		res, text := pass.post("/v1/messages", tt.body, encoded(tt.encoding)...)
 		if got := pass.last(); got.Body != tt.body || res.StatusCode != http.StatusOK || text != `{"ok":true}` || res.Header.Get("X-Toolguard") != "" || got.Header.Get("Content-Encoding") != tt.encoding {
@@ -265,6 +267,18 @@ func TestUnread(t *testing.T) {
 		refusal := fmt.Sprintf(`{"type":"error","error":{"type":"invalid_request_error","message":"toolguard proxy: %s"}}`, tt.says)
 		if res.StatusCode != http.StatusBadRequest || text != refusal || res.Header.Get("X-Toolguard") != "rejected" {
 			t.Errorf("%d, %s: %s %s", i, tt.reason, res.Status, text)
+		}
+		rejected[tt.reason]++
+		lines = reject.log.lines(t)
+		want = map[string]any{
+			"level": "WARN", "msg": "request", "upstream": strings.TrimPrefix(reject.upstream.URL, "http://"), "endpoint": "messages",
+			"outcome": "rejected", "reason": tt.reason,
+		}
+		if diff := cmp.Diff(want, lines[len(lines)-1]); diff != "" {
+			t.Errorf("%d, %s: log of the refusal (-want +got):\n%s", i, tt.reason, diff)
+		}
+		if line := fmt.Sprintf(`toolguard_proxy_rejected_total{reason=%q} %d`, tt.reason, rejected[tt.reason]); !reject.scrape()[line] {
+			t.Errorf("%d: no %s in the metrics", i, line)
 		}
 	}
 	// A body whose size is not announced.
@@ -345,6 +359,7 @@ func TestRejected(t *testing.T) {
 		`{"role":"assistant","content":null,"tool_calls":[{"id":"call 1","type":"function","function":{"name":"ls","arguments":"{}"}}]},{"role":"tool","tool_call_id":"call 1","content":"a"},{"role":"tool","tool_call_id":"call 1","content":"b"}]}`
 	want["/moved/chat/completions"] = `{"error":{"message":"toolguard proxy: /messages/4/tool_call_id: result for \"call 1\" is a second result for its call [duplicate-tool-result]",` +
 		`"type":"invalid_request_error","param":"/messages/4/tool_call_id","code":"duplicate-tool-result"}}`
+	rules := map[string]int{}
 	for path, body := range twice {
 		res, text := w.post(path, body)
 		w.none()
@@ -358,6 +373,15 @@ func TestRejected(t *testing.T) {
 		res.Header.Del("Date")
 		if diff := cmp.Diff(header, res.Header); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
+		lines := w.log.lines(t)
+		rule := regexp.MustCompile(`\[([a-z-]+)\]`).FindStringSubmatch(text)[1]
+		rules[rule]++
+		if line := lines[len(lines)-1]; line["level"] != "WARN" || line["msg"] != "request" || line["outcome"] != "rejected" || line["reason"] != rule || line["left"] != 1.0 {
+			t.Errorf("%s: log %v", path, line)
+		}
+		if line := fmt.Sprintf(`toolguard_proxy_rejected_total{reason=%q} %d`, rule, rules[rule]); !w.scrape()[line] {
+			t.Errorf("%s: no %s in the metrics", path, line)
 		}
 	}
 	w.post(histories[0].path, histories[0].broken)

@@ -263,7 +263,7 @@ func TestClientLeaves(t *testing.T) {
 	c.Close()
 	eventually(t, "three clients are counted", func() bool {
 		got := w.scrape()
-		return got[`toolguard_proxy_upstream_failures_total{reason="client",upstream="UP"} 3`] && !got[`toolguard_proxy_active_requests 1`]
+		return got[`toolguard_proxy_upstream_failures_total{reason="client",upstream="UP"} 2`] && got[`toolguard_proxy_rejected_total{reason="client"} 1`] && !got[`toolguard_proxy_active_requests 1`]
 	})
 	w.mu.Lock()
 	defer w.mu.Unlock()

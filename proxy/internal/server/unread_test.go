@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolguard/toolguard/proxy/internal/refusal"
 	"github.com/toolguard/toolguard/proxy/internal/upstream"
 )
 
@@ -53,7 +54,10 @@ func TestUnreadBody(t *testing.T) {
 	x := &exchange{upstream: &upstream.Upstream{URL: to}, rest: "/v1/completions"}
 	transport := newTransport()
 	t.Cleanup(transport.CloseIdleConnections)
-	forward := newForward(transport, func(*exchange, *http.Response) {}, func(_ *exchange, reason string) { t.Errorf("failed: %s", reason) })
+	forward := newForward(transport, func(*exchange, *http.Response) {}, func(_ *exchange, reason string) { t.Errorf("failed: %s", reason) },
+		func(_ http.ResponseWriter, _ *exchange, reason string, _ refusal.Refusal) {
+			t.Errorf("rejected: %s", reason)
+		})
 	r := httptest.NewRequest(http.MethodPost, "/v1/completions", &closing{Reader: strings.NewReader(sent)})
 	r.ContentLength = int64(len(sent))
 	w := httptest.NewRecorder()
