@@ -243,5 +243,6 @@ var templateCells = Cells{
 	ConsecutiveRoles: {Error, High, "After the optional system message, conversation roles must alternate user/assistant/user/assistant/…", "gh:vllm-project/vllm#6862", []string{"conversation roles must alternate user and assistant roles except for tool calls and results"}},
 	UserAfterTool:    {Warning, Medium, "After the optional system message, conversation roles must alternate user/assistant/user/assistant/…", "gh:aaif-goose/goose#6247", nil},
 	FirstRole:        {Warning, Medium, "After the optional system message, conversation roles must alternate user/assistant/user/assistant/…", "gh:vllm-project/vllm#6862", nil},
+	SystemPlace:      {Warning, Medium, "System message must be at the beginning.", "gh:ggml-org/llama.cpp#20733 (the template of Qwen 3.5 and later)", nil},
 	NoUser:           {Warning, Medium, "No user query found in messages.", "gh:vllm-project/vllm#36432 (the template of Qwen 3.5 and later)", nil},
 }

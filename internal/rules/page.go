@@ -32,6 +32,12 @@ func (r *Rule) Page(reported string) string {
 			b.WriteString(a.Item())
 		}
 	}
+	if texts := r.Texts(); len(texts) > 0 {
+		b.WriteString("\n## What programs print\n\n")
+		for _, a := range texts {
+			b.WriteString(a.Item())
+		}
+	}
 	return b.String()
 }
 
@@ -54,12 +60,19 @@ func (r *Rule) repair() string {
 
 // Item returns the answer as an item of a list in Markdown.
 func (a *Answer) Item() string {
+	if a.By != "" {
+		return fmt.Sprintf("- %s (%s):\n  %s\n", a.By, a.Citation(), code(a.Shown()))
+	}
 	var names []string
 	for _, p := range a.Profiles {
 		names = append(names, p.Name)
 	}
-	text := strings.NewReplacer("{id}", "…", "{name}", "…", "{kind}", "…").Replace(a.Text)
-	return fmt.Sprintf("- %s (confidence %s, %s):\n  %s\n", strings.Join(names, ", "), a.Confidence, a.Citation(), code(text))
+	return fmt.Sprintf("- %s (confidence %s, %s):\n  %s\n", strings.Join(names, ", "), a.Confidence, a.Citation(), code(a.Shown()))
+}
+
+// Shown returns the text with an ellipsis for each part that varies.
+func (a *Answer) Shown() string {
+	return strings.NewReplacer("{id}", "…", "{name}", "…", "{kind}", "…", "{n}", "…").Replace(a.Text)
 }
 
 // code writes a text as code, whatever quotes it holds.
