@@ -23,11 +23,11 @@ func (t *Text) answer() Answer {
 	return Answer{By: t.By, Cell: profile.Cell{Text: t.Text, Source: t.Source}}
 }
 
-// Texts lists the texts of the table for which the rule finds the cause.
+// Texts lists the texts of the table whose cause the rule surely finds.
 func (r *Rule) Texts() []Answer {
 	var out []Answer
 	for _, t := range Texts() {
-		if slices.Contains(t.Rules, r) {
+		if !t.Open && slices.Contains(t.Rules, r) {
 			out = append(out, t.answer())
 		}
 	}
@@ -108,7 +108,7 @@ func Read(text string) Reading {
 		best := slices.MaxFunc(open, func(a, b hit) int { return a.length - b.length })
 		r := Reading{Open: true, Said: best.Answer}
 		for _, rule := range best.Rules {
-			r.Near = append(r.Near, Match{Rule: rule, Answer: rule.example()})
+			r.Near = append(r.Near, Match{Rule: rule, Answer: rule.example(best.API)})
 		}
 		return r
 	}
@@ -153,15 +153,16 @@ func decide(hits []hit) Reading {
 	return r
 }
 
-// example returns a known error of the rule.
-func (r *Rule) example() Answer {
-	if a := r.Answers(); len(a) > 0 {
-		return a[0]
+// example returns a known error of the rule, that of a profile if it has one.
+func (r *Rule) example(api string) Answer {
+	answers := append(r.Answers(), r.Texts()...)
+	if len(answers) == 0 {
+		return Answer{}
 	}
-	if t := r.Texts(); len(t) > 0 {
-		return t[0]
-	}
-	return Answer{}
+	i := slices.IndexFunc(answers, func(a Answer) bool {
+		return slices.ContainsFunc(a.Profiles, func(p *profile.Profile) bool { return p.Name == api })
+	})
+	return answers[max(i, 0)]
 }
 
 // A knownError is one wording of an error in the profiles or the table.

@@ -33,7 +33,7 @@ func (r *Rule) Page(reported string) string {
 		}
 	}
 	if texts := r.Texts(); len(texts) > 0 {
-		b.WriteString("\n## What programs print\n\n")
+		b.WriteString("\n## Other texts of this error\n\n")
 		for _, a := range texts {
 			b.WriteString(a.Item())
 		}
@@ -60,15 +60,27 @@ func (r *Rule) repair() string {
 
 // Item returns the answer as an item of a list in Markdown.
 func (a *Answer) Item() string {
+	how := a.Citation()
+	if a.By == "" {
+		how = "confidence " + a.Confidence.String() + ", " + how
+	}
+	return fmt.Sprintf("- %s (%s):\n  %s\n", a.Who(), how, a.Code())
+}
+
+// Who says it.
+func (a *Answer) Who() string {
 	if a.By != "" {
-		return fmt.Sprintf("- %s (%s):\n  %s\n", a.By, a.Citation(), code(a.Shown()))
+		return a.By
 	}
 	var names []string
 	for _, p := range a.Profiles {
 		names = append(names, p.Name)
 	}
-	return fmt.Sprintf("- %s (confidence %s, %s):\n  %s\n", strings.Join(names, ", "), a.Confidence, a.Citation(), code(a.Shown()))
+	return strings.Join(names, ", ")
 }
+
+// Code returns the text as code in Markdown.
+func (a *Answer) Code() string { return code(a.Shown()) }
 
 // Shown returns the text with an ellipsis for each part that varies.
 func (a *Answer) Shown() string {

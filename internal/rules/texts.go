@@ -17,8 +17,10 @@ type Text struct {
 type Meaning struct {
 	// Rules are those that find the cause, the most likely first.
 	Rules []*Rule
-	// Open says that the text does not tell which of the rules it is.
+	// Open says that the text does not tell which of the rules it is. API is the profile with
+	// examples of what they find.
 	Open bool
+	API  string
 	// Advice is what helps if no rule finds the cause.
 	Advice *Advice
 }
@@ -48,9 +50,9 @@ var (
 	largeImage  = Meaning{Advice: &Advice{Name: "images", Page: largeImagePage}}
 	tooLong     = Meaning{Advice: &Advice{Name: "trim", Page: tooLongPage}}
 
-	malformed = Meaning{Open: true, Rules: []*Rule{missingToolResult, orphanToolResult, duplicateToolResult, missingToolConfig, emptyMessage}}
-	miniMax   = Meaning{Open: true, Rules: []*Rule{orphanToolResult, missingToolResult, duplicateCallID, argumentsInvalidJSON, invalidRole}}
-	glm       = Meaning{Open: true, Rules: []*Rule{firstRole, missingUserMessage}}
+	malformed = Meaning{Open: true, API: "bedrock", Rules: []*Rule{missingToolResult, orphanToolResult, duplicateToolResult, missingToolConfig, emptyMessage}}
+	miniMax   = Meaning{Open: true, API: "minimax", Rules: []*Rule{orphanToolResult, missingToolResult, duplicateCallID, argumentsInvalidJSON, invalidRole}}
+	glm       = Meaning{Open: true, API: "glm", Rules: []*Rule{firstRole, missingUserMessage}}
 )
 
 const (
@@ -64,6 +66,8 @@ toolguard trim --max-tokens 100k --results-max-bytes 4KB --write request.json
 
 The second command also shortens long results. A session of an agent is not trimmed. Let the agent
 compact it, or start a new session.
+
+https://github.com/toolguard/toolguard/blob/main/docs/trim.md
 `
 	largeImagePage = `An image in the history is larger than the provider accepts. Each later request has the same image, so
 the session does not go on before the image is removed or replaced by a smaller one.
@@ -101,7 +105,7 @@ var texts = sync.OnceValue(func() []Text {
 		// Names and roles.
 		{"Amazon Bedrock", "Value at 'messages.{n}.member.content.{n}.member.toolUse.name' failed to satisfy constraint: Member must have length less than or equal to 64", "gh:openclaw/openclaw#12892", badName},
 		{"Amazon Bedrock", "Value at 'messages.{n}.member.content.{n}.member.toolUse.name' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+", "gh:pydantic/pydantic-ai#4631", badName},
-		{"Mistral API", "invalid_request_message_order", "gh:onyx-dot-app/onyx#6458", Meaning{Rules: []*Rule{userAfterTool, invalidRole, orphanToolResult}, Open: true}},
+		{"Mistral API", "invalid_request_message_order", "gh:onyx-dot-app/onyx#6458", Meaning{Open: true, API: "mistral", Rules: []*Rule{userAfterTool, invalidRole, orphanToolResult}}},
 
 		// Characters that no request can hold.
 		{"Anthropic API", "no low surrogate in string", "gh:anthropics/claude-code#3277", surrogates},

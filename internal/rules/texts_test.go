@@ -88,7 +88,7 @@ func TestTexts(t *testing.T) {
 		if x.By == "" || !strings.HasPrefix(x.Source, "gh:") && !strings.HasPrefix(x.Source, "https://") {
 			t.Errorf("%s: %q says it in %q", x.Text, x.By, x.Source)
 		}
-		if (len(x.Rules) > 0) == (x.Advice != nil) || x.Open && len(x.Rules) < 2 || len(x.Rules) > 5 {
+		if (len(x.Rules) > 0) == (x.Advice != nil) || x.Open != (x.API != "") || x.Open && (len(x.Rules) < 2 || profile.ByName(x.API) == nil) || len(x.Rules) > 5 {
 			t.Errorf("%s: rules %d, advice %v, open %v", x.Text, len(x.Rules), x.Advice, x.Open)
 		}
 		filled := strings.NewReplacer("{id}", "rs_1", "{name}", "ls", "{n}", "77").Replace(x.Text)
