@@ -445,7 +445,7 @@ func (s *saying) near() []Match {
 	best := map[*Rule]Match{}
 	score := map[*Rule]float64{}
 	for _, k := range knownErrors() {
-		sum, all := 0.0, 0.0
+		sum, all, named := 0.0, 0.0, false
 		done := map[string]bool{}
 		for _, w := range k.words {
 			if done[w.text] {
@@ -456,9 +456,10 @@ func (s *saying) near() []Match {
 			all += weight
 			if len(s.at[w.text]) > 0 {
 				sum += weight
+				named = named || w.tells > 1
 			}
 		}
-		if sum < enough {
+		if sum < enough && (sum < enoughNamed || !named) {
 			continue
 		}
 		sum /= math.Sqrt(all) // a long error has more words in common with any text
@@ -480,9 +481,12 @@ func (s *saying) near() []Match {
 	return out[:min(len(out), mostNear)]
 }
 
-// enough is the least that words in common say if a rule is suggested: as much as two that
-// few errors have.
-const enough = 5.0
+// A rule is suggested if the words in common say enough: as much as two that few errors have.
+// It takes less if the name of a field is one of them.
+const (
+	enough      = 7.0
+	enoughNamed = 5.0
+)
 
 // rarity returns by word how few of the known errors have it: the logarithm of their share.
 var rarity = sync.OnceValue(func() map[string]float64 {

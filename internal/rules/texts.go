@@ -40,7 +40,6 @@ var (
 	concurrent  = Meaning{Rules: []*Rule{missingToolResult, duplicateCallID, orphanToolResult}}
 	surrogates  = Meaning{Rules: []*Rule{loneSurrogate}}
 	badName     = Meaning{Rules: []*Rule{invalidToolName}}
-	lateSystem  = Meaning{Rules: []*Rule{invalidRole}}
 	alternation = Meaning{Rules: []*Rule{consecutiveRoles}}
 	noUser      = Meaning{Rules: []*Rule{missingUserMessage}}
 	noConfig    = Meaning{Rules: []*Rule{missingToolConfig}}

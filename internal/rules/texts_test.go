@@ -140,3 +140,28 @@ func TestNear(t *testing.T) {
 		}
 	}
 }
+
+// FuzzRead: a text has at most one kind of answer.
+func FuzzRead(f *testing.F) {
+	for _, text := range []string{
+		"", "2013", "invalid_encrypted_content", "prompt is too long: 3 tokens > 2 maximum", "Improperly formed request.",
+		"messages.6: `tool_use` ids were found without `tool_result` blocks", `{"error":"…\\\" \u0060 messages 参数非法。请检查文档。"}`, "tool_call_id \xff\x00",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		r := rules.Read(text)
+		answers := 0
+		for _, is := range []bool{len(r.Matches) > 0, r.Advice != nil, r.Open, !r.Open && len(r.Near) > 0} {
+			if is {
+				answers++
+			}
+		}
+		if answers > 1 || len(r.Near) > 5 || r.Open != (r.Open && len(r.Near) > 1) {
+			t.Errorf("%q: %+v", text, r)
+		}
+		if m := rules.MatchError(text); len(m) != len(r.Matches) {
+			t.Errorf("%q: %d and %d matches", text, len(m), len(r.Matches))
+		}
+	})
+}
