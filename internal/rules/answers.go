@@ -286,9 +286,9 @@ var (
 	// ordinary matches words that say nothing about the subject of an error.
 	ordinary = lazily(`^(?:.|an?|the|of|to|in|is|are|was|were|be|has|have|had|it|its|this|that|and|or|but|not|no|for|with|by|at|on|as|if|from|you|your|my|we|can|could|should|will|would|must|do|does|did)$`)
 	// camel matches the name of a field of JSON in camel case.
-	camel = lazily(`^[a-z]+[A-Z]`)
+	camel = lazily(`^\p{Ll}+\p{Lu}`)
 	// list matches words that are part of an address if a number follows.
-	list = lazily(`^(?i:messages?|contents?|parts|input|member)$`)
+	list = lazily(`^(?i:messages?|contents?|parts|input|member)\z`)
 )
 
 // generics are what APIs say of any field, so they do not tell which error it is.
@@ -310,7 +310,6 @@ var generics = sync.OnceValue(func() [][]string {
 		"Unable to submit request because",
 		"tool_use and tool_result blocks",
 		"toolUse and toolResult content blocks",
-		"invalid_request_error",
 	} {
 		out = append(out, split(strings.ToLower(phrase)))
 	}
