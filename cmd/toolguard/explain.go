@@ -15,6 +15,7 @@ import (
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/suggest"
 )
 
 func newExplainCmd(a *app) *cobra.Command {
@@ -22,10 +23,18 @@ func newExplainCmd(a *app) *cobra.Command {
 		Use:   "explain <rule>|<error>|-",
 		Short: "Explain a rule, or find the rule for an error of a provider",
 		Long: `explain shows what a rule means, why it matters, and how findings are repaired.
-Given the error message of a provider, or a part of it, it explains the rule that
-finds the cause. With -, it reads the error from standard input.`,
+Given the error of a provider or of a client, a part of it, or its code, it explains the
+rule that finds the cause, or says what else helps. With -, it reads the error from
+standard input. A log or a JSON body around the error does not matter.
+
+If it is not sure which rule finds the cause, it guesses none. It lists up to five rules,
+each with an error whose cause it finds.
+
+Exit codes: 0 for a sure answer, 1 if it lists rules, 2 if nothing is like the error or the
+command line is wrong.`,
 		Example: `  toolguard explain missing-tool-result
   toolguard explain 'tool_use ids were found without tool_result blocks'
+  toolguard explain MissingToolResultsError
   toolguard explain - < error.txt`,
 		Args:              needs("a rule, or the error of a provider"),
 		ValidArgsFunction: completeFrom(rules.Names),
@@ -37,18 +46,11 @@ finds the cause. With -, it reads the error from standard input.`,
 					return err
 				}
 			}
-			var page string
 			within := 0
 			if n, known := a.columns(a.rawStdout); known {
 				within = n - pageIndent
 			}
-			r, err := findRule(text)
-			switch {
-			case err == nil:
-				page, err = explain(cmd.Context(), r, within)
-			case strings.ContainsAny(text, " \t\n"):
-				page, err = explainError(cmd.Context(), text, within)
-			}
+			page, sure, err := explanation(cmd.Context(), text, within)
 			if err != nil {
 				return err
 			}
@@ -57,9 +59,49 @@ finds the cause. With -, it reads the error from standard input.`,
 				return err
 			}
 			width, _ := a.columns(a.rawStdout)
-			return report.WritePage(a.stdout, page, width, paint)
+			if err := report.WritePage(a.stdout, page, width, paint); err != nil || sure {
+				return err
+			}
+			return errFindings
 		},
 	}
+}
+
+// explanation returns the page for the name of a rule or for an error, in Markdown. It is sure
+// of the rule or the advice on the page, or lists rules.
+func explanation(ctx context.Context, text string, width int) (page string, sure bool, err error) {
+	r, unknown := findRule(text)
+	if unknown == nil {
+		page, err = explain(ctx, r, width)
+		return page, true, err
+	}
+	read := rules.Read(text)
+	switch {
+	case len(read.Matches) > 0:
+		page, err = explainError(ctx, read.Matches, width)
+		return page, true, err
+	case read.Advice != nil:
+		return "No rule finds the cause of this error:\n\n" + read.Said.Item() + "\n" + read.Advice.Page, true, nil
+	case read.Open:
+		return suggested("This error ("+read.Said.Who()+") does not say what is wrong. These rules find the usual causes:", read.Near), false, nil
+	case !strings.ContainsAny(text, " \t\n") && (suggest.Nearest(text, rules.Names()) != "" || len(read.Near) == 0):
+		return "", false, unknown
+	case len(read.Near) == 0:
+		return "", false, errors.New("no rule matches this error; toolguard rules lists all rules")
+	}
+	return suggested("No rule surely finds the cause of this error. These rules find the causes of similar ones:", read.Near), false, nil
+}
+
+// suggested lists rules that may find the cause of an error.
+func suggested(why string, near []rules.Match) string {
+	var b strings.Builder
+	b.WriteString(why + "\n\n")
+	for _, m := range near {
+		who, _, _ := strings.Cut(m.Who(), ",")
+		fmt.Fprintf(&b, "- %s: %s. For example, %s:\n  %s\n", m.Rule.Name, m.Rule.Summary, who, m.Code())
+	}
+	b.WriteString("\n`toolguard check` says which of them apply to a history, and `toolguard explain RULE` explains one.\n")
+	return b.String()
 }
 
 // maxErrorText is how long an error on standard input may be.
@@ -94,18 +136,13 @@ func explain(ctx context.Context, r *rules.Rule, width int) (string, error) {
 	return r.Page(reported) + "\n" + r.URL() + "\n", nil
 }
 
-// explainError returns the page of the rule that best matches the error of a
-// provider.
-func explainError(ctx context.Context, text string, width int) (string, error) {
-	found := rules.MatchError(text)
-	if len(found) == 0 {
-		return "", errors.New("no rule matches this error; toolguard rules lists all rules")
-	}
+// explainError returns the page of the rule that best matches an error.
+func explainError(ctx context.Context, found []rules.Match, width int) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The rule for this error is %s:\n\n%s", found[0].Rule.Name, found[0].Item())
 	for i, m := range found[1:] {
 		if i == 0 {
-			b.WriteString("\nProviders also answer it to:\n\n")
+			b.WriteString("\nIt is also the answer to:\n\n")
 		}
 		fmt.Fprintf(&b, "- %s: %s\n", m.Rule.Name, m.Rule.Summary)
 	}

@@ -110,8 +110,8 @@ func TestExplainEveryRule(t *testing.T) {
 		if example, answers := strings.Index(page, "\nEXAMPLE\n"), strings.Index(page, "\nWHAT PROVIDERS ANSWER\n\nThe confidence says "); example < 0 || answers < example && len(r.Answers()) > 0 {
 			t.Errorf("%s: the example is at byte %d, and what providers answer at byte %d", r.Name, example, answers)
 		}
-		quoted := 0 // backticks in what providers answer
-		for _, a := range r.Answers() {
+		quoted := 0 // backticks in what providers and clients say
+		for _, a := range append(r.Answers(), r.Texts()...) {
 			quoted += strings.Count(a.Text, "`")
 		}
 		if n := strings.Count(page, "`"); n != quoted || strings.Contains(page, "**") || strings.Contains(page, "|---") {

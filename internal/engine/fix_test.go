@@ -306,7 +306,7 @@ func unlikeCheck(name string, out []byte, f *Fixed, opts FixOptions) string {
 		"pending-tool-call": "missing-tool-result",
 		"truncated-record":  "invalid-json", "unknown-tool": "invalid-tool-name",
 		"orphan-tool-result": "misplaced-tool-result", "result-before-call": "misplaced-tool-result", "duplicate-tool-result": "misplaced-tool-result",
-		"missing-arguments": "schema-violation", "consecutive-roles": order, "first-role": order, "last-role": order, "user-after-tool": order,
+		"missing-arguments": "schema-violation", "consecutive-roles": order, "first-role": order, "missing-user-message": order, "last-role": order, "user-after-tool": order,
 		"mixed-tool-result-message": order, "result-order-mismatch": order, "reasoning-unreplayable": order,
 	}
 	was, is := map[string]int{}, map[string]int{}

@@ -116,7 +116,7 @@ func family(rule string) string {
 		return "invalid-tool-name"
 	case "missing-arguments":
 		return "schema-violation"
-	case "consecutive-roles", "first-role", "last-role", "user-after-tool", "mixed-tool-result-message", "result-order-mismatch",
+	case "consecutive-roles", "first-role", "missing-user-message", "last-role", "user-after-tool", "mixed-tool-result-message", "result-order-mismatch",
 		"reasoning-unreplayable":
 		return order
 	}

@@ -150,6 +150,7 @@ var qwen = Profile{
 		Misplaced:  {Error, High, "<400> InternalError.Algo.InvalidParameter: An assistant message with \"tool_calls\" must be followed by tool messages responding to each \"tool_call_id\". The following tool_call_ids did not have response messages: message[532].role", "gh:QwenLM/qwen-code#606", nil},
 		Before:     {Error, High, "<400> InternalError.Algo.InvalidParameter: messages with role \"tool\" must be a response to a preceeding message with \"tool_calls\".", "gh:QwenLM/qwen-code#869", nil},
 		EmptyCalls: {Error, High, "Empty tool_calls is not supported in message", "gh:smallmain/vscode-unify-chat-provider#65", nil},
+		NoUser:     {Warning, Medium, "No user query found in messages.", "gh:langgenius/dify#33152 (the template of Qwen 3.5 and later)", nil},
 	},
 }
 
@@ -161,6 +162,7 @@ var glm = Profile{
 	Roles: []string{"user", "assistant", "tool", "system"}, ResultForms: FormString | FormList,
 	Cells: Cells{
 		FirstRole: {Error, Medium, glmRefusal, "gh:MetaGLM/zhipuai-sdk-python-v4#14", []string{"The messages parameter is illegal"}},
+		NoUser:    {Error, Medium, glmRefusal, "gh:anomalyco/opencode#2557", []string{"The messages parameter is illegal"}},
 		Order:     {Warning, Medium, "", "gh:JustVugg/colibri#118 (the template pairs by position)", nil},
 	},
 }
@@ -241,4 +243,6 @@ var templateCells = Cells{
 	ConsecutiveRoles: {Error, High, "After the optional system message, conversation roles must alternate user/assistant/user/assistant/…", "gh:vllm-project/vllm#6862", []string{"conversation roles must alternate user and assistant roles except for tool calls and results"}},
 	UserAfterTool:    {Warning, Medium, "After the optional system message, conversation roles must alternate user/assistant/user/assistant/…", "gh:aaif-goose/goose#6247", nil},
 	FirstRole:        {Warning, Medium, "After the optional system message, conversation roles must alternate user/assistant/user/assistant/…", "gh:vllm-project/vllm#6862", nil},
+	SystemPlace:      {Warning, Medium, "System message must be at the beginning.", "gh:ggml-org/llama.cpp#20733 (the template of Qwen 3.5 and later)", nil},
+	NoUser:           {Warning, Medium, "No user query found in messages.", "gh:vllm-project/vllm#36432 (the template of Qwen 3.5 and later)", nil},
 }

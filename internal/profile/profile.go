@@ -117,6 +117,7 @@ const (
 	SystemPlace                   // a system message after a role that is not in SystemAfter
 	WrongRole                     // a block under the wrong role
 	FirstRole                     // a history that does not begin with the user
+	NoUser                        // a history without a message of the user
 	ConsecutiveRoles              // two messages of one role in a row
 	UserAfterTool                 // a message of the user right after results
 	LastRole                      // a history that ends with the assistant

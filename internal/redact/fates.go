@@ -66,6 +66,7 @@ func Fates() []Fate {
 		{"invalid-role", false, byStructure},
 		{"block-in-wrong-role", false, byStructure},
 		{"first-role", false, byStructure},
+		{"missing-user-message", true, "types and roles stay; a text of the user between <tool_response> tags becomes filler without them"},
 		{"consecutive-roles", false, byStructure},
 		{"user-after-tool", false, byStructure},
 		{"last-role", false, byStructure},

@@ -32,6 +32,12 @@ func (r *Rule) Page(reported string) string {
 			b.WriteString(a.Item())
 		}
 	}
+	if texts := r.Texts(); len(texts) > 0 {
+		b.WriteString("\n## Other texts of this error\n\n")
+		for _, a := range texts {
+			b.WriteString(a.Item())
+		}
+	}
 	return b.String()
 }
 
@@ -54,12 +60,31 @@ func (r *Rule) repair() string {
 
 // Item returns the answer as an item of a list in Markdown.
 func (a *Answer) Item() string {
+	how := a.Citation()
+	if a.By == "" {
+		how = "confidence " + a.Confidence.String() + ", " + how
+	}
+	return fmt.Sprintf("- %s (%s):\n  %s\n", a.Who(), how, a.Code())
+}
+
+// Who says it.
+func (a *Answer) Who() string {
+	if a.By != "" {
+		return a.By
+	}
 	var names []string
 	for _, p := range a.Profiles {
 		names = append(names, p.Name)
 	}
-	text := strings.NewReplacer("{id}", "…", "{name}", "…", "{kind}", "…").Replace(a.Text)
-	return fmt.Sprintf("- %s (confidence %s, %s):\n  %s\n", strings.Join(names, ", "), a.Confidence, a.Citation(), code(text))
+	return strings.Join(names, ", ")
+}
+
+// Code returns the text as code in Markdown.
+func (a *Answer) Code() string { return code(a.Shown()) }
+
+// Shown returns the text with an ellipsis for each part that varies.
+func (a *Answer) Shown() string {
+	return strings.NewReplacer("{id}", "…", "{name}", "…", "{kind}", "…", "{n}", "…").Replace(a.Text)
 }
 
 // code writes a text as code, whatever quotes it holds.

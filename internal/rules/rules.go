@@ -152,6 +152,7 @@ func All() []*Rule {
 		invalidRole,
 		blockInWrongRole,
 		firstRole,
+		missingUserMessage,
 		consecutiveRoles,
 		userAfterTool,
 		lastRole,

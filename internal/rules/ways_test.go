@@ -135,6 +135,10 @@ var ways = map[string][]way{
 		{text: `[{"role":"assistant","content":[{"type":"text","text":"As I said."},{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]},{"role":"assistant","content":"so"},{"role":"user","content":"n"}]`, args: "--target bedrock", strategies: []string{"drop", "text"}},
 		{text: `[{"role":"assistant","content":[{"text":"a"}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"a","name":"f","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[{"text":"1"}]}},{"text":"n"}]},{"role":"assistant","content":[{"text":"b"}]}]`, args: "--target bedrock", strategies: []string{"drop", "text"}},
 	},
+	"missing-user-message": {
+		{strategies: []string{"text"}},
+		{text: `[{"role":"system","content":"s"},{"role":"assistant","content":"a"},{"role":"assistant","content":"b"}]`, args: "--target glm", strategies: []string{"text"}},
+	},
 	"consecutive-roles": {
 		{args: "--target bedrock", strategies: []string{"", "merge", "drop"}},
 		{text: chat(`{"role":"assistant","content":"a","tool_calls":[` + call("a", "f") + `]},` + result("a") + `,{"role":"assistant","content":"b"},{"role":"assistant","content":"c","tool_calls":[` + call("b", "f") + `]},` + result("b")), args: "--target vllm", strategies: []string{"drop", "text"}},
