@@ -362,5 +362,9 @@ func (d *Items) ofKind(kind transcript.CallKind) *ItemPair {
 
 // Keys implements Writer.
 func (d *Items) Keys(v source.Value) WriterKeys {
-	return WriterKeys{Body: v, Content: d.Text, ID: d.ID[0], ResultID: d.ID[0], Type: d.Type, Assistant: writtenRole(d.Roles, transcript.RoleAssistant)}
+	out := WriterKeys{Body: v, Content: d.Text, ID: d.ID[0], ResultID: d.ID[0], Type: d.Type, Assistant: writtenRole(d.Roles, transcript.RoleAssistant)}
+	if len(d.TextTypes) > 0 {
+		out.UserText = Template(`{"type":"` + d.TextTypes[0] + `","text":"$text"}`)
+	}
+	return out
 }

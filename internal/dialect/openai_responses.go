@@ -125,5 +125,5 @@ func agentsSDKResult(r NewResult) []Field {
 
 var responsesMembers = Members{
 	transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberItemID: "id",
-	transcript.MemberResultContent: "output",
+	transcript.MemberResultContent: "output", transcript.MemberImage: "image_url|image",
 }

@@ -167,10 +167,11 @@ var glm = Profile{
 
 var groq = Profile{
 	Name: "groq", Title: "Groq chat API", Wire: Chat, Like: &openAI,
-	NameChars: WordDash, NameMax: 64,
+	NameChars: WordDash, NameMax: 64, Images: ImageLimits{Bytes: 4 << 20},
 	Roles: chatRoles, ResultForms: FormString | FormList,
 	Cells: Cells{
-		MissingID: {Error, High, "'messages.3' : for 'role:tool' the following must be satisfied[('messages.3.tool_call_id' : property 'tool_call_id' is missing)]", "gh:hackclub/ai#22", nil},
+		MissingID:  {Error, High, "'messages.3' : for 'role:tool' the following must be satisfied[('messages.3.tool_call_id' : property 'tool_call_id' is missing)]", "gh:hackclub/ai#22", nil},
+		ImageBytes: {Error, Medium, "", "https://console.groq.com/docs/vision (of the whole request)", nil},
 	},
 }
 

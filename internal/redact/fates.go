@@ -58,6 +58,7 @@ func Fates() []Fate {
 		{"tool-input-not-object", false, "the syntax of arguments stays"},
 		{"missing-arguments", false, byStructure},
 		{"result-content-type", false, byStructure},
+		{"image-limit", true, "the type, the length and the size of an image stay, unless its size is behind the first 4 KB"},
 		{"empty-tool-calls", false, byStructure},
 		{"missing-call-type", false, byStructure},
 		{"empty-text", false, "a blank text becomes spaces"},

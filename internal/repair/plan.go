@@ -256,6 +256,8 @@ func (d *draft) do(op *operation.Operation) bool {
 		return d.dropUnread(do.At)
 	case *operation.Texts:
 		return d.texts(do.Calls, do.Results)
+	case *operation.ImageText:
+		return d.imageText(do)
 	case *operation.MergeMessage:
 		return d.merge(do.Message)
 	case *operation.RelinkResult:

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -105,6 +106,27 @@ func (d *draft) textResult(r int32) bool {
 		c.texted = append(c.texted, d.standing(res.Message))
 	}
 	return d.write(res.Block, &t)
+}
+
+// imageText replaces a block with an image by a block of text. Such a block is in a message of
+// the user or in a result.
+func (d *draft) imageText(do *operation.ImageText) bool {
+	m := d.messageAt(do.At.Start)
+	if m < 0 || d.foreign(m) {
+		return false
+	}
+	keys, mark := d.keys(m), d.Dialect.Members[transcript.MemberCacheMark].Key()
+	fields := keys.UserTextFields(source.Quote(do.Text))
+	if v := d.at(do.At).Get(mark); mark != "" && v.Exists() && len(fields) > 0 {
+		fields = append(fields, dialect.Field{Key: mark, Raw: string(v.Raw())}) // the prompt cache ends at the same place
+	}
+	text := d.build(fields)
+	if text == nil {
+		return false
+	}
+	d.taken = append(d.taken, do.At)
+	d.set(do.At, string(render(text, styleOf(d.at(do.At)), 0)), false)
+	return true
 }
 
 // write replaces a block by a text.

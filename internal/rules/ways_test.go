@@ -115,6 +115,10 @@ var ways = map[string][]way{
 	},
 	"missing-arguments":   {{strategies: []string{"", "add", "drop", "text"}}},
 	"result-content-type": {{args: "--send", strategies: standard}},
+	"image-limit": {
+		{args: "--send", strategies: []string{"", "text"}},
+		{text: chat(`{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[` + screenshot + `]},` + screenshot + `]}`), args: "--send", strategies: []string{"", "text"}},
+	},
 	"empty-tool-calls":    {{strategies: standard}},
 	"missing-call-type":   {{strategies: standard}},
 	"empty-text":          {{strategies: standard}},
@@ -171,6 +175,9 @@ var noErrors = []string{
 	"duplicate-key", "duplicate-record", "interrupted-tool-call", "reused-call-id", "result-order-mismatch", "ambiguous-pairing",
 	"mixed-dialect", "result-name-mismatch", "unknown-tool", "unread-tool-field", "schema-violation",
 }
+
+// screenshot is a block with an image of 1440 × 8570 pixels.
+const screenshot = `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAABaAAACF6CAIAAAA="}}`
 
 func chat(rest string) string { return `[{"role":"user","content":"q"},` + rest + `]` }
 
