@@ -232,7 +232,7 @@ var applicable = map[string][]string{
 	},
 	"openai-responses": {
 		"result-order-mismatch", "result-kind-mismatch", "arguments-not-string", "arguments-invalid-json",
-		"reasoning-unreplayable", "invalid-item-id", "duplicate-item-id", "missing-arguments", "unknown-tool", "schema-violation",
+		"reasoning-unreplayable", "item-not-stored", "invalid-item-id", "duplicate-item-id", "missing-arguments", "unknown-tool", "schema-violation",
 	},
 }
 

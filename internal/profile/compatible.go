@@ -103,6 +103,7 @@ var deepSeekResponses = Profile{
 		DuplicateItemID: {Accepted, Low, "", "", nil},
 		Unreplayable:    {Accepted, Low, "", "", nil},
 		NoReasoning:     {Accepted, Low, "", "", nil},
+		NotStored:       {Accepted, Low, "", "", nil},
 	},
 }
 

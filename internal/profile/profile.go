@@ -126,6 +126,7 @@ const (
 	NoReasoning                   // calls without their reasoning
 	ServerUnpaired                // a server tool without its result, or the reverse
 	CacheLimit                    // more prompt cache markers than CacheMax
+	NotStored                     // an item that is only stored by the provider, in a request that stores nothing
 	NoToolConfig                  // calls in a request that declares no tools
 	ImageSide                     // an image with a side longer than Images.Side
 	ImageManySide                 // an image with a side longer than Images.ManySide beside many others
@@ -310,6 +311,8 @@ type Profile struct {
 	EmptyLastAssistant bool
 	// CacheMax limits the prompt cache markers; 0 means no limit.
 	CacheMax int
+	// Unstored says that the provider stores no items, whatever the request says.
+	Unstored bool
 	Images   ImageLimits
 	Replay   Replay
 	// Thinking are the prefixes of the names of the models that require their reasoning to be
@@ -389,6 +392,7 @@ func All() []*Profile {
 		&openAI,
 		&openAICompatible,
 		&openAIResponses,
+		&openAIResponsesZDR,
 		&responsesCompatible,
 		&gemini,
 		&gemini3,

@@ -157,6 +157,11 @@ var ways = map[string][]way{
 		{text: chat(`{"role":"assistant","content":null,"tool_calls":[` + call("a", "f") + `]},` + result("a")), args: "--target kimi", strategies: []string{"text"}},
 		{text: chat(`{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}`), args: "--target anthropic-thinking", strategies: []string{"text"}},
 	},
+	"item-not-stored": {
+		{strategies: []string{"", "drop"}},
+		{text: `{"model":"gpt-5","store":false,"input":[{"role":"user","content":"q"},{"type":"item_reference","id":"fc_1"},{"type":"function_call_output","call_id":"c1","output":"1"}]}`, strategies: []string{"", "drop"}},
+		{text: `[{"role":"user","content":"q"},{"type":"item_reference","id":"msg_1"},{"role":"user","content":"n"}]`, args: "--target openai-responses-zdr", strategies: []string{"", "drop"}},
+	},
 	"server-tool-unpaired": {
 		{strategies: []string{"", "drop", "text"}},
 		{text: chat(`{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},{"type":"text","text":"x"}]},{"role":"user","content":"n"},{"role":"assistant","content":"b"}`), strategies: []string{"", "drop", "text"}},

@@ -20,5 +20,6 @@ const (
 	MemberCallName                    // of a call: the name of the tool
 	MemberImage                       // of a block with an image: its bytes, in base64 or as a data URL
 	MemberResultBlocks                // of a result: the list of its blocks, if its content is another value
+	MemberStore                       // of a request: whether the provider is to store it
 	MemberCount                       // the number of members
 )

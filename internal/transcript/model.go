@@ -94,6 +94,9 @@ type Conversation struct {
 	// ElsewhereState is set if the other half of a call or result may be stored by the
 	// provider, as with previous_response_id.
 	ElsewhereState bool
+	// References is set if an item only refers to one that the provider stores, which may be
+	// the other half of a call or result.
+	References bool
 	// Slice is set for formats whose files hold only part of a conversation, so a missing
 	// result may be in another file.
 	Slice bool
@@ -319,6 +322,8 @@ const (
 	BlockHasID
 	// BlockHollow marks a block without any field that says what it is.
 	BlockHollow
+	// BlockReference marks an item that only refers to one that the provider stores.
+	BlockReference
 	// BlockUnsigned marks reasoning without the signature that it needs.
 	BlockUnsigned
 )
