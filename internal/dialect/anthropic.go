@@ -77,5 +77,5 @@ var anthropicBlocks = &Blocks{
 }
 
 var anthropicMembers = Members{
-	transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberCacheMark: "cache_control", transcript.MemberImage: "source.data",
+	transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberCacheMark: "cache_control", transcript.MemberImage: "source.data", transcript.MemberThinking: "thinking.type",
 }

@@ -61,7 +61,7 @@ var deepSeek = Profile{
 	Name: "deepseek", Title: "DeepSeek chat API (thinking models)", Wire: Chat, Like: &openAI,
 	NameChars: WordDash, NameMax: 64,
 	Roles: chatRoles, ResultForms: FormString | FormList, Replay: ReplayText, BlankReasoning: true,
-	Thinking: deepSeekThinking,
+	Thinking: deepSeekThinking, ThinksIfAsked: true,
 	Cells: Cells{
 		Missing:          {Error, High, openAINoResponse + " (insufficient tool messages following tool_calls message)", "gh:FoundationAgents/OpenManus#23", []string{"insufficient tool messages following tool_calls message"}},
 		Orphan:           {Error, High, "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'", "gh:agno-agi/agno#3105", nil},
@@ -80,7 +80,7 @@ var deepSeekAnthropic = Profile{
 	Name: "deepseek-anthropic", Title: "DeepSeek API (Anthropic-compatible)", Wire: Messages, Like: &anthropic,
 	IDChars: WordDash, NameChars: WordDash, NameMax: 200,
 	Roles: []string{"user", "assistant", "user"}, ResultForms: FormString | FormList | FormAbsent, Replay: ReplayFirst,
-	Thinking: deepSeekThinking,
+	Thinking: deepSeekThinking, ThinksIfAsked: true,
 	Cells: Cells{
 		Missing:          {Error, High, anthropicNoRes, "gh:KunAgent/Kun#575", nil},
 		Orphan:           {Error, Medium, "", "gh:KunAgent/Kun#575", nil},

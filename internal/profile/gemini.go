@@ -60,3 +60,15 @@ var gemini3 = Profile{
 		NoReasoning: {Error, High, "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, … Additional data, function call `default_api:{name}` , position 2.", "https://ai.google.dev/gemini-api/docs/thought-signatures", nil},
 	},
 }
+
+const geminiUnsigned = "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call `default_api:{name}` , position 2."
+
+var gemini3Chat = Profile{
+	Name: "gemini-3-chat", Title: "Google Gemini API (OpenAI-compatible, Gemini 3 and later)", Wire: Chat, Like: &openAI,
+	NameChars: WordDashDot, NameMax: 64,
+	Roles: chatRoles, ResultForms: FormString | FormList,
+	Replay: ReplaySignature, Sentinel: "skip_thought_signature_validator",
+	Cells: Cells{
+		NoReasoning: {Error, High, geminiUnsigned, "gh:langroid/langroid#969", nil},
+	},
+}

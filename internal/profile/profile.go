@@ -318,6 +318,9 @@ type Profile struct {
 	// Thinking are the prefixes of the names of the models that require their reasoning to be
 	// sent again, if not all of the provider's models do.
 	Thinking []string
+	// ThinksIfAsked says that requests without reasoning were answered unless they say that the
+	// model is to think.
+	ThinksIfAsked bool
 	// BlankReasoning says that the reasoning may be an empty text.
 	BlankReasoning bool
 	// Sentinel is the documented substitute for a lost signature.
@@ -396,6 +399,7 @@ func All() []*Profile {
 		&responsesCompatible,
 		&gemini,
 		&gemini3,
+		&gemini3Chat,
 		&bedrock,
 		&bedrockNova,
 		&bedrockOther,
