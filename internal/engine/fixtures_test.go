@@ -228,7 +228,7 @@ var applicable = map[string][]string{
 	},
 	"claude-code": {
 		"duplicate-record", "broken-link", "interrupted-tool-call", "tool-input-not-object", "empty-message",
-		"block-in-wrong-role", "reasoning-unreplayable", "server-tool-unpaired", "image-limit",
+		"block-in-wrong-role", "reasoning-unreplayable", "server-tool-unpaired", "image-limit", "interleaved-reasoning",
 	},
 	"openai-responses": {
 		"result-order-mismatch", "result-kind-mismatch", "arguments-not-string", "arguments-invalid-json",

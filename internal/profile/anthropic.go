@@ -59,6 +59,7 @@ var anthropicCells = Cells{
 	CallsNotLast:     {Warning, Medium, anthropicNoRes, "gh:vercel/ai#13013", nil},
 	CallsNotLastHard: {Error, Medium, "This model does not support assistant message prefill. The conversation must end with a user message.", "gh:stacklok/mecatl#1481", nil},
 	Unreplayable:     {Warning, Medium, "messages.3.content.0: Invalid `signature` in `thinking` block", "gh:NousResearch/hermes-agent#6086", []string{"messages.3.content.11: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response."}},
+	SplitReasoning:   {Error, Medium, "messages.101.content.29: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.", "gh:anthropics/claude-code#63412", nil},
 	ServerUnpaired:   {Error, High, "messages.33: `{name}` tool use with id `{id}` was found without a corresponding `…_tool_result` block", "gh:AnswerDotAI/lisette#108", []string{"messages.7.content.0: unexpected `tool_use_id` found in `…_tool_result` blocks: {id}. Each `…_tool_result` block must have a corresponding `server_tool_use` block before it."}},
 	ImageSide:        {Error, High, imageSide, "gh:anthropics/claude-code#11576", nil},
 	ImageManySide:    {Error, High, imageManySide, "gh:anthropics/claude-code#9375", []string{"An image in the conversation exceeds the dimension limit for many-image requests (2000px). Start a new session with fewer images."}},

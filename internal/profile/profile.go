@@ -126,6 +126,7 @@ const (
 	NoReasoning                   // calls without their reasoning
 	ServerUnpaired                // a server tool without its result, or the reverse
 	CacheLimit                    // more prompt cache markers than CacheMax
+	SplitReasoning                // the parts of an answer with reasoning apart, with another answer between them
 	NotStored                     // an item that is only stored by the provider, in a request that stores nothing
 	NoToolConfig                  // calls in a request that declares no tools
 	ImageSide                     // an image with a side longer than Images.Side

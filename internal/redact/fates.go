@@ -72,6 +72,7 @@ func Fates() []Fate {
 		{"last-role", false, byStructure},
 		{"tool-use-not-last", false, byStructure},
 		{"reasoning-unreplayable", false, "fields, types and names of models stay"},
+		{"interleaved-reasoning", false, byIDs},
 		{"item-not-stored", false, "fields, types and documented prefixes stay"},
 		{"server-tool-unpaired", false, byIDs},
 		{"cache-control-limit", false, byStructure},

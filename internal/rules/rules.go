@@ -159,6 +159,7 @@ func All() []*Rule {
 		lastRole,
 		toolUseNotLast,
 		reasoningUnreplayable,
+		interleavedReasoning,
 		itemNotStored,
 		serverToolUnpaired,
 		cacheControlLimit,

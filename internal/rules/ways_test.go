@@ -157,6 +157,7 @@ var ways = map[string][]way{
 		{text: chat(`{"role":"assistant","content":null,"tool_calls":[` + call("a", "f") + `]},` + result("a")), args: "--target kimi", strategies: []string{"text"}},
 		{text: chat(`{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}`), args: "--target anthropic-thinking", strategies: []string{"text"}},
 	},
+	"interleaved-reasoning": {{args: "--send", strategies: []string{"", "drop"}}},
 	"item-not-stored": {
 		{strategies: []string{"", "drop"}},
 		{text: `{"model":"gpt-5","store":false,"input":[{"role":"user","content":"q"},{"type":"item_reference","id":"fc_1"},{"type":"function_call_output","call_id":"c1","output":"1"}]}`, strategies: []string{"", "drop"}},
