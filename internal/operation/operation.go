@@ -100,10 +100,11 @@ type (
 	// Texts turns each of Calls and each of Results into text that is labelled with tool and
 	// id.
 	Texts struct{ Calls, Results []int32 }
-	// ImageText replaces the block at At, which holds an image, by a block with the text Text.
-	ImageText struct {
-		At   source.Span
-		Text string
+	// ImageTexts replaces each of the blocks at At, which hold images, by a block with the text
+	// at the same index of Texts.
+	ImageTexts struct {
+		At    []source.Span
+		Texts []string
 	}
 	// MergeMessage joins Message with the one before it.
 	MergeMessage struct{ Message int32 }
@@ -204,7 +205,7 @@ func (*DropElement) Kind() Kind { return "drop-message" }
 func (*Texts) Kind() Kind { return "text-result" }
 
 // Kind implements Action.
-func (*ImageText) Kind() Kind { return "text-image" }
+func (*ImageTexts) Kind() Kind { return "text-image" }
 
 // Kind implements Action.
 func (*MergeMessage) Kind() Kind { return "merge-messages" }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/toolguard/toolguard/internal/dialect"
-	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -110,22 +109,22 @@ func (d *draft) textResult(r int32) bool {
 
 // imageText replaces a block with an image by a block of text. Such a block is in a message of
 // the user or in a result.
-func (d *draft) imageText(do *operation.ImageText) bool {
-	m := d.messageAt(do.At.Start)
+func (d *draft) imageText(at source.Span, said string) bool {
+	m := d.messageAt(at.Start)
 	if m < 0 || d.foreign(m) {
 		return false
 	}
 	keys, mark := d.keys(m), d.Dialect.Members[transcript.MemberCacheMark].Key()
-	fields := keys.UserTextFields(source.Quote(do.Text))
-	if v := d.at(do.At).Get(mark); mark != "" && v.Exists() && len(fields) > 0 {
+	fields := keys.UserTextFields(source.Quote(said))
+	if v := d.at(at).Get(mark); mark != "" && v.Exists() && len(fields) > 0 {
 		fields = append(fields, dialect.Field{Key: mark, Raw: string(v.Raw())}) // the prompt cache ends at the same place
 	}
 	text := d.build(fields)
 	if text == nil {
 		return false
 	}
-	d.taken = append(d.taken, do.At)
-	d.set(do.At, string(render(text, styleOf(d.at(do.At)), 0)), false)
+	d.taken = append(d.taken, at)
+	d.set(at, string(render(text, styleOf(d.at(at)), 0)), false)
 	return true
 }
 

@@ -46,23 +46,19 @@ If there are too many images, this is done with the first ones.`,
 		if *limits == (profile.ImageLimits{}) {
 			return
 		}
+		var rest []anImage // those that no finding is about
 		images := c.images()
-		large := make([]bool, len(images))
 		for i := range images {
-			large[i] = c.tooLarge(&images[i], len(images))
-		}
-		count, at := limits.Count, profile.ImageCount
-		if soft := limits.SoftCount; soft > 0 && (count == 0 || len(images) <= count) {
-			count, at = soft, profile.ImageSoftCount
-		}
-		if count == 0 {
-			return
-		}
-		for i, over := 0, len(images)-count; i < over; i++ {
-			if large[i] {
-				continue // it goes anyway
+			if !c.tooLarge(&images[i], len(images)) {
+				rest = append(rest, images[i])
 			}
-			c.aboutImage(&images[i], at, fmt.Sprintf("the history has %d images; the %s accepts %d", len(images), c.Profile.Title, count))
+		}
+		most, at := limits.Count, profile.ImageCount
+		if soft := limits.SoftCount; soft > 0 && (most == 0 || len(rest) <= most) {
+			most, at = soft, profile.ImageSoftCount
+		}
+		if most > 0 && len(rest) > most {
+			c.aboutImages(rest[:len(rest)-most], at, fmt.Sprintf("the history has %d images; the %s accepts %d", len(images), c.Profile.Title, most))
 		}
 	},
 }
@@ -106,13 +102,13 @@ func (c *Context) tooLarge(x *anImage, n int) bool {
 	limits, side := &c.Profile.Images, max(x.Width, x.Height)
 	switch {
 	case limits.Side > 0 && side > limits.Side:
-		c.aboutImage(x, profile.ImageSide, fmt.Sprintf("the image has %d × %d pixels; the %s accepts sides of %d", x.Width, x.Height, c.Profile.Title, limits.Side))
+		c.aboutImages([]anImage{*x}, profile.ImageSide, fmt.Sprintf("the image has %d × %d pixels; the %s accepts sides of %d", x.Width, x.Height, c.Profile.Title, limits.Side))
 	case limits.Bytes > 0 && x.length > limits.Bytes:
-		c.aboutImage(x, profile.ImageBytes, c.tooLong(x, limits.Bytes))
+		c.aboutImages([]anImage{*x}, profile.ImageBytes, c.tooLong(x, limits.Bytes))
 	case limits.ManySide > 0 && n > limits.Many && side > limits.ManySide:
-		c.aboutImage(x, profile.ImageManySide, fmt.Sprintf("the image has %d × %d pixels; beside more than %d images, the %s accepts sides of %d", x.Width, x.Height, limits.Many, c.Profile.Title, limits.ManySide))
+		c.aboutImages([]anImage{*x}, profile.ImageManySide, fmt.Sprintf("the image has %d × %d pixels; beside more than %d images, the %s accepts sides of %d", x.Width, x.Height, limits.Many, c.Profile.Title, limits.ManySide))
 	case limits.SoftBytes > 0 && x.length > limits.SoftBytes:
-		c.aboutImage(x, profile.ImageSoftBytes, c.tooLong(x, limits.SoftBytes))
+		c.aboutImages([]anImage{*x}, profile.ImageSoftBytes, c.tooLong(x, limits.SoftBytes))
 	default:
 		return false
 	}
@@ -124,10 +120,10 @@ func (c *Context) tooLong(x *anImage, most int64) string {
 	return fmt.Sprintf("the image has %.1f MB in base64; the %s accepts %d", float64(x.length)/(1<<20), c.Profile.Title, most>>20)
 }
 
-// aboutImage emits a finding about an image.
-func (c *Context) aboutImage(x *anImage, at profile.Point, message string) {
-	cell := c.cell(at)
-	f := Finding{Severity: severityOf(cell), Span: x.block, Message: message, Refusal: cell.Text}
+// aboutImages emits a finding about images.
+func (c *Context) aboutImages(images []anImage, at profile.Point, message string) {
+	first, cell := &images[0], c.cell(at)
+	f := Finding{Severity: severityOf(cell), Span: first.block, Message: message, Refusal: cell.Text}
 	switch {
 	case c.sent():
 	case c.Use == transcript.UseLog:
@@ -135,7 +131,16 @@ func (c *Context) aboutImage(x *anImage, at profile.Point, message string) {
 	default:
 		f.Severity = min(f.Severity, Info)
 	}
-	f.Fix = c.op(c.turn(x.message), operation.Unsafe, "replace the image by a text",
-		&operation.ImageText{At: x.block, Text: fmt.Sprintf("[%s, %d × %d pixels, removed]", x.Type, x.Width, x.Height)})
-	c.report(x.message, f)
+	do := &operation.ImageTexts{}
+	for i := range images {
+		x := &images[i]
+		do.At = append(do.At, x.block)
+		do.Texts = append(do.Texts, fmt.Sprintf("[%s, %d × %d pixels, removed]", x.Type, x.Width, x.Height))
+	}
+	title := "replace the image by a text"
+	if len(images) > 1 {
+		title = fmt.Sprintf("replace the first %d images by texts", len(images))
+	}
+	f.Fix = c.op(c.turn(first.message), operation.Unsafe, title, do)
+	c.report(first.message, f)
 }

@@ -486,7 +486,7 @@ func (c *Context) unrepairable(do operation.Action) string {
 			return "toolguard does not know how this format writes the field"
 		}
 		return ""
-	case *operation.SetState, *operation.ImageText, *operation.RenameID, *operation.RenamePairs, *operation.MintIDs, *operation.Retag, *operation.SetValue,
+	case *operation.SetState, *operation.ImageTexts, *operation.RenameID, *operation.RenamePairs, *operation.MintIDs, *operation.Retag, *operation.SetValue,
 		*operation.TrimText, *operation.RemoveMember, *operation.ReorderResults, *operation.CallsLast:
 		return ""
 	case *operation.Texts, *operation.DropCalls, *operation.DropResults, *operation.DropBlocks:
