@@ -82,7 +82,7 @@ func (c *Context) images() (out []anImage) {
 		b := &c.Blocks[i]
 		switch {
 		case c.hidden(b.Message) || c.Messages[b.Message].Has(transcript.MessageReplay):
-		case b.Kind == transcript.BlockMedia:
+		case b.Kind == transcript.BlockMedia, b.Kind == transcript.BlockOther && c.Knows(transcript.MemberImage):
 			add(b.Message, b.Span)
 		case b.Kind == transcript.BlockResult && c.Results[b.Ref].Mixed:
 			list := c.Look(transcript.MemberResultBlocks, b.Span)

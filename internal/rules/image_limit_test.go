@@ -63,6 +63,8 @@ func TestImagesOfDialects(t *testing.T) {
 			`{"type":"image","data":"` + large + `","mimeType":"image/png"}`, text},
 		{"langchain", `[{"type":"human","content":[{"type":"text","text":"q"},%[1]s]},{"type":"ai","content":"","tool_calls":[{"id":"c","name":"f","args":{}}]},{"type":"tool","tool_call_id":"c","content":[%[1]s]}]`,
 			`{"type":"image_url","image_url":{"url":"` + url + `"}}`, text},
+		{"ai-sdk-ui", `[{"id":"1","role":"user","parts":[{"type":"text","text":"q"},%[1]s]},{"id":"2","role":"assistant","parts":[{"type":"tool-f","toolCallId":"c","state":"output-available","input":{},"output":"x"}]}]`,
+			`{"type":"file","mediaType":"image/png","url":"` + url + `"}`, text},
 		{"meai", `[{"role":"user","contents":[{"$type":"text","text":"q"},%[1]s]},{"role":"assistant","contents":[{"$type":"functionCall","callId":"c","name":"f","arguments":{}}]},{"role":"tool","contents":[{"$type":"functionResult","callId":"c","result":"x"}]}]`,
 			`{"$type":"data","uri":"` + url + `"}`, `{"$type":"text","text":"` + label + `"}`},
 	} {
