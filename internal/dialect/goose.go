@@ -70,7 +70,8 @@ var Goose = &Dialect{
 	Provider: "neutral",
 	Window:   transcript.WindowUser,
 	Evidence: gooseEvidence,
-	Members: Members{transcript.MemberImage: "data", transcript.MemberResultBlocks: "toolResult.value.content",
+	Members: Members{
+		transcript.MemberImage: "data", transcript.MemberResultBlocks: "toolResult.value.content",
 		transcript.MemberCallName:  "toolCall.value.name|toolCall.name",
 		transcript.MemberArguments: "toolCall.value.arguments|toolCall.arguments",
 		transcript.MemberContent:   "content", transcript.MemberLastText: "content.-1.text",

@@ -37,36 +37,56 @@ func TestImagesOfDialects(t *testing.T) {
 		{"anthropic", `{"model":"claude-opus-4-6","max_tokens":9,"messages":[{"role":"user","content":[{"type":"text","text":"q"},%[1]s]}]}`, anthropic, text},
 		{"anthropic", `[{"role":"user","content":[%[1]s]},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"x"},%[1]s]}]}]`, anthropic, text},
 		{"claude-code", log("%[1]s"), anthropic, text},
-		{"openai-chat", `[{"role":"user","content":[{"type":"text","text":"q"},%[1]s]},{"role":"assistant","content":null,"tool_calls":[` + call("c", "f") + `]},{"role":"tool","tool_call_id":"c","content":[%[1]s]}]`,
-			`{"type":"image_url","image_url":{"url":"` + url + `","detail":"high"}}`, text},
-		{"openai-responses", `[{"role":"user","content":[{"type":"input_text","text":"q"},%[1]s]},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":[%[1]s]}]`,
-			`{"type":"input_image","image_url":"` + url + `"}`, `{"type":"input_text","text":"` + label + `"}`},
+		{
+			"openai-chat", `[{"role":"user","content":[{"type":"text","text":"q"},%[1]s]},{"role":"assistant","content":null,"tool_calls":[` + call("c", "f") + `]},{"role":"tool","tool_call_id":"c","content":[%[1]s]}]`,
+			`{"type":"image_url","image_url":{"url":"` + url + `","detail":"high"}}`, text,
+		},
+		{
+			"openai-responses", `[{"role":"user","content":[{"type":"input_text","text":"q"},%[1]s]},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":[%[1]s]}]`,
+			`{"type":"input_image","image_url":"` + url + `"}`, `{"type":"input_text","text":"` + label + `"}`,
+		},
 		{"codex", `{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"x","cwd":"/"}}
 {"timestamp":"2026-01-01T00:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"q"},%[1]s]}}
 {"timestamp":"2026-01-01T00:00:02Z","type":"response_item","payload":{"type":"function_call","call_id":"c","name":"view_image","arguments":"{}"}}
 {"timestamp":"2026-01-01T00:00:03Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":[%[1]s]}}
 `, `{"type":"input_image","image_url":"` + url + `"}`, `{"type":"input_text","text":"` + label + `"}`},
-		{"gemini", `{"contents":[{"role":"user","parts":[{"text":"q"},%[1]s]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"x"},"parts":[%[1]s]}}]}]}`,
-			`{"inlineData":{"mimeType":"image/png","data":"` + large + `"}}`, `{"text":"` + label + `"}`},
-		{"gemini", `{"contents":[{"role":"user","parts":[%[1]s]},{"role":"model","parts":[{"function_call":{"name":"f","args":{}}}]},{"role":"user","parts":[{"function_response":{"name":"f","response":{"output":"x"}}}]}]}`,
-			`{"inline_data":{"mime_type":"image/png","data":"` + large + `"}}`, `{"text":"` + label + `"}`},
-		{"bedrock", `{"messages":[{"role":"user","content":[{"text":"q"},%[1]s]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"t","name":"f","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"t","content":[{"text":"x"},%[1]s]}}]}]}`,
-			`{"image":{"format":"png","source":{"bytes":"` + large + `"}}}`, `{"text":"` + label + `"}`},
+		{
+			"gemini", `{"contents":[{"role":"user","parts":[{"text":"q"},%[1]s]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"x"},"parts":[%[1]s]}}]}]}`,
+			`{"inlineData":{"mimeType":"image/png","data":"` + large + `"}}`, `{"text":"` + label + `"}`,
+		},
+		{
+			"gemini", `{"contents":[{"role":"user","parts":[%[1]s]},{"role":"model","parts":[{"function_call":{"name":"f","args":{}}}]},{"role":"user","parts":[{"function_response":{"name":"f","response":{"output":"x"}}}]}]}`,
+			`{"inline_data":{"mime_type":"image/png","data":"` + large + `"}}`, `{"text":"` + label + `"}`,
+		},
+		{
+			"bedrock", `{"messages":[{"role":"user","content":[{"text":"q"},%[1]s]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"t","name":"f","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"t","content":[{"text":"x"},%[1]s]}}]}]}`,
+			`{"image":{"format":"png","source":{"bytes":"` + large + `"}}}`, `{"text":"` + label + `"}`,
+		},
 		{"pi", `{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00Z","cwd":"/"}
 {"type":"message","id":"1","parentId":null,"message":{"role":"user","content":[{"type":"text","text":"q"},%[1]s]}}
 {"type":"message","id":"2","parentId":"1","message":{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"read","arguments":{}}],"stopReason":"toolUse"}}
 {"type":"message","id":"3","parentId":"2","message":{"role":"toolResult","toolCallId":"c","toolName":"read","content":[%[1]s],"isError":false}}
 `, `{"type":"image","data":"` + large + `","mimeType":"image/png"}`, text},
-		{"ai-sdk", `[{"role":"user","content":[{"type":"text","text":"q"},%[1]s]},{"role":"assistant","content":[{"type":"tool-call","toolCallId":"c","toolName":"f","input":{}}]},{"role":"tool","content":[{"type":"tool-result","toolCallId":"c","toolName":"f","output":{"type":"content","value":[%[1]s]}}]}]`,
-			`{"type":"file","data":"` + large + `","mediaType":"image/png"}`, text},
-		{"goose", `[{"id":null,"role":"user","created":1,"content":[{"type":"text","text":"q"},%[1]s]},{"id":null,"role":"assistant","created":2,"content":[{"type":"toolRequest","id":"c","toolCall":{"status":"success","value":{"name":"f","arguments":{}}}}]},{"id":null,"role":"user","created":3,"content":[{"type":"toolResponse","id":"c","toolResult":{"status":"success","value":{"content":[{"type":"text","text":"x"},%[1]s],"isError":false}}}]}]`,
-			`{"type":"image","data":"` + large + `","mimeType":"image/png"}`, text},
-		{"langchain", `[{"type":"human","content":[{"type":"text","text":"q"},%[1]s]},{"type":"ai","content":"","tool_calls":[{"id":"c","name":"f","args":{}}]},{"type":"tool","tool_call_id":"c","content":[%[1]s]}]`,
-			`{"type":"image_url","image_url":{"url":"` + url + `"}}`, text},
-		{"ai-sdk-ui", `[{"id":"1","role":"user","parts":[{"type":"text","text":"q"},%[1]s]},{"id":"2","role":"assistant","parts":[{"type":"tool-f","toolCallId":"c","state":"output-available","input":{},"output":"x"}]}]`,
-			`{"type":"file","mediaType":"image/png","url":"` + url + `"}`, text},
-		{"meai", `[{"role":"user","contents":[{"$type":"text","text":"q"},%[1]s]},{"role":"assistant","contents":[{"$type":"functionCall","callId":"c","name":"f","arguments":{}}]},{"role":"tool","contents":[{"$type":"functionResult","callId":"c","result":"x"}]}]`,
-			`{"$type":"data","uri":"` + url + `"}`, `{"$type":"text","text":"` + label + `"}`},
+		{
+			"ai-sdk", `[{"role":"user","content":[{"type":"text","text":"q"},%[1]s]},{"role":"assistant","content":[{"type":"tool-call","toolCallId":"c","toolName":"f","input":{}}]},{"role":"tool","content":[{"type":"tool-result","toolCallId":"c","toolName":"f","output":{"type":"content","value":[%[1]s]}}]}]`,
+			`{"type":"file","data":"` + large + `","mediaType":"image/png"}`, text,
+		},
+		{
+			"goose", `[{"id":null,"role":"user","created":1,"content":[{"type":"text","text":"q"},%[1]s]},{"id":null,"role":"assistant","created":2,"content":[{"type":"toolRequest","id":"c","toolCall":{"status":"success","value":{"name":"f","arguments":{}}}}]},{"id":null,"role":"user","created":3,"content":[{"type":"toolResponse","id":"c","toolResult":{"status":"success","value":{"content":[{"type":"text","text":"x"},%[1]s],"isError":false}}}]}]`,
+			`{"type":"image","data":"` + large + `","mimeType":"image/png"}`, text,
+		},
+		{
+			"langchain", `[{"type":"human","content":[{"type":"text","text":"q"},%[1]s]},{"type":"ai","content":"","tool_calls":[{"id":"c","name":"f","args":{}}]},{"type":"tool","tool_call_id":"c","content":[%[1]s]}]`,
+			`{"type":"image_url","image_url":{"url":"` + url + `"}}`, text,
+		},
+		{
+			"ai-sdk-ui", `[{"id":"1","role":"user","parts":[{"type":"text","text":"q"},%[1]s]},{"id":"2","role":"assistant","parts":[{"type":"tool-f","toolCallId":"c","state":"output-available","input":{},"output":"x"}]}]`,
+			`{"type":"file","mediaType":"image/png","url":"` + url + `"}`, text,
+		},
+		{
+			"meai", `[{"role":"user","contents":[{"$type":"text","text":"q"},%[1]s]},{"role":"assistant","contents":[{"$type":"functionCall","callId":"c","name":"f","arguments":{}}]},{"role":"tool","contents":[{"$type":"functionResult","callId":"c","result":"x"}]}]`,
+			`{"$type":"data","uri":"` + url + `"}`, `{"$type":"text","text":"` + label + `"}`,
+		},
 	} {
 		before := fmt.Sprintf(c.text, c.block)
 		n := strings.Count(c.text, "%[1]s")
