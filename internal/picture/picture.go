@@ -6,6 +6,7 @@ package picture
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 )
 
 // A Header is what the header of an image says.
@@ -230,7 +231,7 @@ func (r *reader) skipURL() {
 		if len(more) == 0 {
 			return
 		}
-		r.in = append(r.in[:len(r.in):len(r.in)], more...)
+		r.in = append(slices.Clip(r.in), more...)
 	}
 	if string(r.in[:len(scheme)]) != scheme {
 		return

@@ -117,7 +117,7 @@ func (c *Context) tooLarge(x *anImage, n int) bool {
 
 // tooLong says that an image has more bytes than are accepted.
 func (c *Context) tooLong(x *anImage, most int64) string {
-	return fmt.Sprintf("the image has %.1f MB in base64; the %s accepts %d", float64(x.length)/(1<<20), c.Profile.Title, most>>20)
+	return fmt.Sprintf("the image has %d bytes in base64; the %s accepts %d", x.length, c.Profile.Title, most)
 }
 
 // aboutImages emits a finding about images.
