@@ -50,11 +50,12 @@ func profileList() any {
 		IDs    string   `json:"ids"`
 		Names  string   `json:"names"`
 		Roles  []string `json:"roles,omitempty"`
+		Images string   `json:"images,omitempty"`
 		Points []point  `json:"points"`
 	}
 	var list []row
 	for _, p := range profile.All() {
-		r := row{Name: p.Name, Title: p.Title, Shape: string(p.Wire), IDs: p.IDs(), Names: p.Names()}
+		r := row{Name: p.Name, Title: p.Title, Shape: string(p.Wire), IDs: p.IDs(), Names: p.Names(), Images: p.Images.String()}
 		if p.Like != nil {
 			r.Like = p.Like.Name
 		}

@@ -37,6 +37,7 @@ var ADK = &Dialect{
 		"plain if content.role:string",
 	),
 	Members: Members{
+		transcript.MemberImage: geminiMembers[transcript.MemberImage], transcript.MemberResultBlocks: geminiMembers[transcript.MemberResultBlocks],
 		transcript.MemberCallName:      geminiMembers[transcript.MemberCallName],
 		transcript.MemberArguments:     geminiMembers[transcript.MemberArguments],
 		transcript.MemberSignature:     geminiMembers[transcript.MemberSignature],

@@ -29,6 +29,7 @@ var AgentFramework = &Dialect{
 		"plain if role.value|role:string, shown as value",
 	),
 	Members: Members{
+		transcript.MemberImage:    "uri",
 		transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberContent: "contents", transcript.MemberLastText: "contents.-1.text",
 	},
 	Driver: &Blocks{

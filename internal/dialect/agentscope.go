@@ -38,7 +38,8 @@ var AgentScope = &Dialect{
 	),
 	MessagePaths: []Lens{"0"},
 	Members: Members{
-		transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content",
+		transcript.MemberImage: "source.data|source.url|url",
+		transcript.MemberRole:  "role", transcript.MemberCallName: "name", transcript.MemberArguments: "input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content",
 	},
 	Driver: &agentScope{&Blocks{
 		Role: "role", Content: "content", Tag: "type",

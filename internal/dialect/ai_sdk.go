@@ -33,6 +33,7 @@ var AISDK = &Dialect{
 		"plain if role:string, alike",
 	),
 	Members: Members{
+		transcript.MemberImage: "image|data", transcript.MemberResultBlocks: "output.value",
 		transcript.MemberRole: "role", transcript.MemberCallName: "toolName", transcript.MemberArguments: "input", transcript.MemberResultName: "toolName",
 		transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content",
 	},

@@ -24,6 +24,7 @@ var AISDKUI = &Dialect{
 		"decisive if any toolInvocations.? has toolCallId and toolName and args, shown by list",
 		"plain if role=system|developer|user|human|assistant|agent|model|ai|gpt|tool|function and parts.0.type",
 	),
+	Members: Members{transcript.MemberImage: "url"},
 	Driver: uiMessages{&Combined{
 		Plain: []Lens{"role", "parts.0.type"},
 		Role:  "role",

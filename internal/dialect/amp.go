@@ -36,6 +36,7 @@ var Amp = &Dialect{
 		"shared if role:string and any content has type=thinking|redacted_thinking",
 		"plain if role:string",
 	),
+	Members: Members{transcript.MemberImage: "source.data"},
 	Driver: &Blocks{
 		Role: "role", Content: "content", Tag: "type",
 		Parts: []Part{

@@ -36,6 +36,7 @@ var anthropicEvidence = evidence.NewTable(
 	"weak if role:string and any content has !type",
 	"weak if role:string and any content has type!=text|thinking|redacted_thinking|image|document|search_result and @tools",
 	"shared if role:string and any content has type=thinking|redacted_thinking",
+	"shared if role:string and any content has type=image|document and source.type=base64|url|file",
 	"plain if role:string",
 )
 
@@ -76,5 +77,5 @@ var anthropicBlocks = &Blocks{
 }
 
 var anthropicMembers = Members{
-	transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberCacheMark: "cache_control",
+	transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberCacheMark: "cache_control", transcript.MemberImage: "source.data", transcript.MemberThinking: "thinking.type",
 }

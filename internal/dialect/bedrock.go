@@ -38,6 +38,7 @@ var Bedrock = &Dialect{
 	),
 	Members: Members{
 		transcript.MemberResultContent: "toolResult.content", transcript.MemberRole: "role", transcript.MemberCallName: "toolUse.name", transcript.MemberArguments: "toolUse.input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text",
+		transcript.MemberImage: "image.source.bytes",
 	},
 	Driver: &Blocks{
 		Role: "role", Content: "content", Inline: true,

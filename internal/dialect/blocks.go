@@ -554,6 +554,9 @@ func (r *blocksReader) result(v source.Value, p *Part, role transcript.Role) {
 		res.Error = res.Error || p.Error[i].accepts(f[3+i])
 	}
 	res.Hold(f[1])
+	if p.Inner != "" {
+		res.HoldBlocks(p.Inner.In(v))
+	}
 	if r.onResult != nil {
 		res = r.onResult(v, res)
 	}

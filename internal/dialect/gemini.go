@@ -29,6 +29,8 @@ var geminiMembers = Members{
 	transcript.MemberSignature:     "thoughtSignature|thought_signature",
 	transcript.MemberResultName:    "functionResponse.name|function_response.name",
 	transcript.MemberResultContent: "functionResponse.response|function_response.response",
+	transcript.MemberImage:         "inlineData.data|inline_data.data",
+	transcript.MemberResultBlocks:  "functionResponse.parts|function_response.parts",
 	transcript.MemberContent:       "parts", transcript.MemberLastText: "parts.-1.text",
 }
 

@@ -71,6 +71,7 @@ var Goose = &Dialect{
 	Window:   transcript.WindowUser,
 	Evidence: gooseEvidence,
 	Members: Members{
+		transcript.MemberImage: "data", transcript.MemberResultBlocks: "toolResult.value.content",
 		transcript.MemberCallName:  "toolCall.value.name|toolCall.name",
 		transcript.MemberArguments: "toolCall.value.arguments|toolCall.arguments",
 		transcript.MemberContent:   "content", transcript.MemberLastText: "content.-1.text",
@@ -100,6 +101,7 @@ var GooseStreamJSON = &Dialect{
 	Window:    transcript.WindowLog,
 	CheckOnly: "it is a copy of printed output, and no program resumes from it",
 	Evidence:  gooseEvidence,
+	Members:   Goose.Members,
 	Driver:    gooseBlocks,
 	Log: &Log{
 		Type: "type", Speaks: []string{"message"}, Payload: "message",

@@ -28,7 +28,7 @@ var GrokChat = &Dialect{
 		"weak if type:string and content:any",
 		"weak if type:string and tool_calls:array",
 	),
-	Members: Members{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments"},
+	Members: Members{transcript.MemberImage: "image_url.url|image_url", transcript.MemberCallName: "name", transcript.MemberArguments: "arguments"},
 	Driver: &SideList{
 		Role: "type", User: "user", Assistant: "assistant", Tool: "tool_result",
 		Roles: []RoleName{

@@ -31,6 +31,7 @@ var Haystack = &Dialect{
 		"plain if role|_role:string, shown as role, alike",
 	),
 	Members: Members{
+		transcript.MemberImage:    "image.base64_image",
 		transcript.MemberCallName: "tool_call.tool_name", transcript.MemberArguments: "tool_call.arguments",
 		transcript.MemberContent: "content|_content", transcript.MemberLastText: "content.-1.text|_content.-1.text",
 	},

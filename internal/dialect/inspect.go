@@ -30,7 +30,8 @@ var Inspect = &Dialect{
 		"weak if role:string and tool_calls:array, alike",
 		"weak if role:string and @tools, alike",
 	),
-	Holder: &Holder{Members: []string{"epoch", "input", "target", "messages"}, ReadFrom: []string{"messages"}},
+	Holder:  &Holder{Members: []string{"epoch", "input", "target", "messages"}, ReadFrom: []string{"messages"}},
+	Members: Members{transcript.MemberImage: "image"},
 	Driver: &SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content", MessageID: "id",

@@ -29,6 +29,9 @@ type Items struct {
 	// ProviderCalls lists the types of calls that the provider runs. They hold
 	// their own result.
 	ProviderCalls []string `toml:"hosted"`
+	// Reference is the type of an item that only refers to one that the provider
+	// stores.
+	Reference string
 	// Reasoning is the type of a reasoning item, and Sealed the key of its opaque
 	// content.
 	Reasoning, Sealed string
@@ -267,6 +270,10 @@ func (r *itemsReader) Read(v source.Value) {
 		if hollow(content) {
 			markHollow(m, content)
 		}
+	case r.Reference != "" && typ.Is(r.Reference):
+		b.Conv.References = true
+		begin(transcript.RoleOther).Flags |= transcript.MessageItem
+		b.Block(transcript.BlockOther, v, flags|transcript.BlockReference)
 	default:
 		begin(transcript.RoleOther).Flags |= transcript.MessageItem
 		b.Block(transcript.BlockOther, v, flags)
@@ -362,5 +369,9 @@ func (d *Items) ofKind(kind transcript.CallKind) *ItemPair {
 
 // Keys implements Writer.
 func (d *Items) Keys(v source.Value) WriterKeys {
-	return WriterKeys{Body: v, Content: d.Text, ID: d.ID[0], ResultID: d.ID[0], Type: d.Type, Assistant: writtenRole(d.Roles, transcript.RoleAssistant)}
+	out := WriterKeys{Body: v, Content: d.Text, ID: d.ID[0], ResultID: d.ID[0], Type: d.Type, Assistant: writtenRole(d.Roles, transcript.RoleAssistant)}
+	if len(d.TextTypes) > 0 {
+		out.UserText = Template(`{"type":"` + d.TextTypes[0] + `","text":"$text"}`)
+	}
+	return out
 }

@@ -37,7 +37,7 @@ var LangChain = &Dialect{
 		"weak if "+langChainRoles+" and content:any",
 		"weak if "+langChainRoles+" and data.tool_calls|kwargs.tool_calls|tool_calls:array",
 	),
-	Members: Members{transcript.MemberCallName: "name", transcript.MemberArguments: "args"},
+	Members: Members{transcript.MemberImage: "image_url.url|image_url|source.data|data|base64", transcript.MemberCallName: "name", transcript.MemberArguments: "args"},
 	Driver: &langChain{&kwargs{&SideList{
 		Body: "data|kwargs", Role: "type|id.-1", Envelope: []string{"lc", "type", "id"},
 		Roles: []RoleName{

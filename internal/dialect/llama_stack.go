@@ -29,7 +29,8 @@ var LlamaStack = &Dialect{
 		"weak if role:string and @tools, alike",
 	),
 	Members: Members{
-		transcript.MemberRole: "role", transcript.MemberCallName: "tool_name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "tool_name",
+		transcript.MemberImage: "image_url.url|image.data|image.url",
+		transcript.MemberRole:  "role", transcript.MemberCallName: "tool_name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "tool_name",
 		transcript.MemberResultContent: "content", transcript.MemberContent: "content",
 	},
 	Driver: &SideList{

@@ -33,6 +33,7 @@ var LlamaIndex = &Dialect{
 		"shared if role:string and any blocks has block_type=thinking",
 		"plain if role:string",
 	),
+	Members: Members{transcript.MemberImage: "image"},
 	Driver: &llamaIndex{&Blocks{
 		Role: "role", Content: "blocks", Tag: "block_type",
 		Parts: []Part{

@@ -28,6 +28,7 @@ var MEAI = &Dialect{
 		"plain if role:string",
 	),
 	Members: Members{
+		transcript.MemberImage:    "uri",
 		transcript.MemberCallName: "name", transcript.MemberArguments: "arguments",
 		transcript.MemberContent: "contents", transcript.MemberLastText: "contents.-1.text",
 	},

@@ -47,7 +47,8 @@ var OpenAIChat = &Dialect{
 	// A call with its name beside the id has no function and needs no type.
 	Members: Members{
 		transcript.MemberRole: "role", transcript.MemberCallType: "type|name", transcript.MemberCallName: "function.name|name", transcript.MemberArguments: "function.arguments|arguments|args", transcript.MemberResultName: "name",
-		transcript.MemberResultContent: "content", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberReasoning: "reasoning_content",
+		transcript.MemberResultContent: "content", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberReasoning: "reasoning_content", transcript.MemberImage: "image_url.url|image_url",
+		transcript.MemberSignature: "extra_content.google.thought_signature", transcript.MemberThinking: "thinking.type|reasoning_effort",
 	},
 	Beside: []string{"tool_plan"},
 	Unsent: consolidated,

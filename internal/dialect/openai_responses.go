@@ -45,7 +45,7 @@ var OpenAIResponses = &Dialect{
 	Driver: responsesItems{&Items{
 		Type: "type", Role: "role", Text: "content", Messages: []string{"message"},
 		ID: []string{"call_id", "callId"}, Item: "id", Name: "name",
-		Reasoning: "reasoning", Sealed: "encrypted_content", Execution: "execution",
+		Reference: "item_reference", Reasoning: "reasoning", Sealed: "encrypted_content", Execution: "execution",
 		TextTypes: []string{"input_text", "output_text", "input_image", "input_file"},
 		ProviderCalls: []string{
 			"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call",
@@ -84,9 +84,6 @@ type responsesReader struct {
 
 // Read implements Reader.
 func (r responsesReader) Read(v source.Value) {
-	if v.Get("type").Is("item_reference") {
-		r.b.Conv.ElsewhereState = true
-	}
 	r.Reader.Read(v)
 	// The call of a server that a human has approved names the request for approval.
 	if request := v.Get("approval_request_id"); v.Get("type").Is("mcp_call") && request.Kind() == source.String && len(r.b.Conv.Messages) > 0 {
@@ -125,5 +122,5 @@ func agentsSDKResult(r NewResult) []Field {
 
 var responsesMembers = Members{
 	transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberItemID: "id",
-	transcript.MemberResultContent: "output",
+	transcript.MemberResultContent: "output", transcript.MemberImage: "image_url|image", transcript.MemberStore: "store",
 }

@@ -25,6 +25,7 @@ var piBlocks = &Blocks{
 }
 
 var piMembers = Members{
+	transcript.MemberImage:    "data|source.data",
 	transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "toolName", transcript.MemberContent: "content",
 	transcript.MemberLastText: "content.-1.text|content",
 }

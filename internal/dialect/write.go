@@ -66,12 +66,24 @@ type WriterKeys struct {
 	Type      string // the field that names the kind of a result
 	// TextBlock is a block of text, with "$text" for the text.
 	TextBlock Template
+	// UserText is such a block for the user, if the dialect has another one for the
+	// assistant.
+	UserText  Template
 	Assistant string // the role of a message that makes calls
 }
 
 // TextFields returns the fields of a block of text; raw is a JSON string.
 func (k *WriterKeys) TextFields(raw string) []Field {
 	return fill(k.TextBlock, map[string]string{"$text": raw})
+}
+
+// UserTextFields returns the fields of a block of text where the user or a tool
+// speaks; raw is a JSON string.
+func (k *WriterKeys) UserTextFields(raw string) []Field {
+	if k.UserText != "" {
+		return fill(k.UserText, map[string]string{"$text": raw})
+	}
+	return k.TextFields(raw)
 }
 
 // emptyFields returns those of the named fields that the object has, with empty

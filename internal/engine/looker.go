@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/picture"
 	"github.com/toolguard/toolguard/internal/repair"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
@@ -69,4 +70,48 @@ func (l *looker) Marked(at source.Span) []source.Span {
 		}
 	}
 	return out
+}
+
+// Elements implements rules.Looker.
+func (l *looker) Elements(at source.Span) []source.Span {
+	var out []source.Span
+	for _, e := range l.c.value(at).Elements() {
+		out = append(out, e.Span())
+	}
+	return out
+}
+
+// Image implements rules.Looker.
+func (l *looker) Image(block source.Span) (h picture.Header, length int64, is bool) {
+	path := l.paths[transcript.MemberImage]
+	if path == "" {
+		return h, 0, false
+	}
+	for alt := range path.Alternatives() {
+		if data := alt.In(l.c.value(block)); data.Kind() == source.String {
+			at := source.Span{Start: data.Span().Start + 1, End: data.Span().End - 1}
+			h, is = picture.Read(l.pieces(at))
+			return h, at.Len() - int64(picture.Prefix(l.c.bytes(at.First(mostPrefix)))), is
+		}
+	}
+	return h, 0, false
+}
+
+const (
+	// firstPiece is the length of the text that has the headers of most images.
+	firstPiece = 1 << 10
+	// nextPiece is the length of each piece behind it.
+	nextPiece = 16 << 10
+	// mostPrefix is more than what comes before the data in a data URL.
+	mostPrefix = 512
+)
+
+// pieces returns a function that reads a text piece by piece.
+func (l *looker) pieces(at source.Span) func() []byte {
+	n := int64(firstPiece)
+	return func() []byte {
+		piece := at.First(n)
+		at.Start, n = piece.End, nextPiece
+		return l.c.bytes(piece)
+	}
 }

@@ -600,6 +600,8 @@ func removes(do operation.Action) (n int, isCopy bool) {
 		return len(do.Messages), do.CopyOf >= 0
 	case *operation.DropBlocks:
 		return len(do.Blocks), false
+	case *operation.ImageTexts:
+		return len(do.At), false
 	case *operation.DropRecord:
 		return 1, !do.CopyOf.IsZero()
 	case *operation.DropTurn, *operation.DropBytes, *operation.RemoveMember:

@@ -268,7 +268,7 @@ func untrimmable(conv *transcript.Conversation, d *dialect.Dialect) string {
 		return "its messages are texts inside of other values"
 	case conv.Enveloped, conv.Folded:
 		return "it is a session log, and only lists of messages are trimmed, such as the requests that the agent sends"
-	case conv.ElsewhereState:
+	case conv.ElsewhereState || conv.References:
 		return "it refers to messages that the provider stores"
 	case conv.Incomplete:
 		return "a record cannot be read; toolguard check shows it"

@@ -100,6 +100,12 @@ type (
 	// Texts turns each of Calls and each of Results into text that is labelled with tool and
 	// id.
 	Texts struct{ Calls, Results []int32 }
+	// ImageTexts replaces each of the blocks at At, which hold images, by a block with the text
+	// at the same index of Texts.
+	ImageTexts struct {
+		At    []source.Span
+		Texts []string
+	}
 	// MergeMessage joins Message with the one before it.
 	MergeMessage struct{ Message int32 }
 
@@ -197,6 +203,9 @@ func (*DropElement) Kind() Kind { return "drop-message" }
 
 // Kind implements Action.
 func (*Texts) Kind() Kind { return "text-result" }
+
+// Kind implements Action.
+func (*ImageTexts) Kind() Kind { return "text-image" }
 
 // Kind implements Action.
 func (*MergeMessage) Kind() Kind { return "merge-messages" }

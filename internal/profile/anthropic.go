@@ -9,6 +9,18 @@ const (
 
 var anthropicRoles = []string{"user", "assistant", "user", "system"}
 
+// anthropicImages are the limits of Anthropic's own API. It took images of up to 5 MB until the
+// middle of 2026, and other hosts of the models still do. Models with a small context take 100
+// images.
+var anthropicImages = ImageLimits{Side: 8000, Many: 20, ManySide: 2000, Bytes: 10 << 20, SoftBytes: 5 << 20, Count: 600, SoftCount: 100}
+
+const (
+	imageSide     = "messages.3.content.2.image.source.base64.data: At least one of the image dimensions exceed max allowed size: 8000 pixels"
+	imageManySide = "messages.109.content.2.image.source.base64.data: At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels"
+	imageBytes    = "messages.2.content.0.image.source.base64: image exceeds 5 MB maximum: 8259148 bytes > 5242880 bytes"
+	visionDocs    = "https://platform.claude.com/docs/en/build-with-claude/vision"
+)
+
 // anthropicCells apply with and without the thinking parameter.
 var anthropicCells = Cells{
 	Missing:     {Error, High, anthropicNoRes, "gh:anthropics/claude-code#5060", []string{anthropicOlder}},
@@ -47,7 +59,14 @@ var anthropicCells = Cells{
 	CallsNotLast:     {Warning, Medium, anthropicNoRes, "gh:vercel/ai#13013", nil},
 	CallsNotLastHard: {Error, Medium, "This model does not support assistant message prefill. The conversation must end with a user message.", "gh:stacklok/mecatl#1481", nil},
 	Unreplayable:     {Warning, Medium, "messages.3.content.0: Invalid `signature` in `thinking` block", "gh:NousResearch/hermes-agent#6086", []string{"messages.3.content.11: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response."}},
+	SplitReasoning:   {Error, Medium, "messages.101.content.29: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.", "gh:anthropics/claude-code#63412", nil},
 	ServerUnpaired:   {Error, High, "messages.33: `{name}` tool use with id `{id}` was found without a corresponding `…_tool_result` block", "gh:AnswerDotAI/lisette#108", []string{"messages.7.content.0: unexpected `tool_use_id` found in `…_tool_result` blocks: {id}. Each `…_tool_result` block must have a corresponding `server_tool_use` block before it."}},
+	ImageSide:        {Error, High, imageSide, "gh:anthropics/claude-code#11576", nil},
+	ImageManySide:    {Error, High, imageManySide, "gh:anthropics/claude-code#9375", []string{"An image in the conversation exceeds the dimension limit for many-image requests (2000px). Start a new session with fewer images."}},
+	ImageBytes:       {Error, Medium, "", "gh:can1357/oh-my-pi#10633", nil},
+	ImageSoftBytes:   {Warning, High, imageBytes, "gh:anthropics/claude-code#19631", nil},
+	ImageCount:       {Error, Medium, "", visionDocs, nil},
+	ImageSoftCount:   {Warning, Medium, "", visionDocs, nil},
 	CacheLimit:       {Error, High, "A maximum of 4 blocks with cache_control may be provided. Found 5.", "gh:tghamm/Anthropic.SDK#50", nil},
 }
 
@@ -55,7 +74,7 @@ var anthropic = Profile{
 	Name: "anthropic", Title: "Anthropic Messages API", Wire: Messages, Merges: true,
 	IDChars: WordDash, ServerID: "srvtoolu_", NameChars: WordDash, NameMax: 200,
 	Roles: anthropicRoles, ResultForms: FormString | FormList | FormAbsent,
-	EmptyLastAssistant: true, CacheMax: 4, Replay: ReplaySigned,
+	EmptyLastAssistant: true, CacheMax: 4, Images: anthropicImages, Replay: ReplaySigned,
 	Cells: anthropicCells,
 }
 
@@ -63,7 +82,7 @@ var anthropicThinking = Profile{
 	Name: "anthropic-thinking", Title: "Anthropic Messages API with thinking on", Wire: Messages, Like: &anthropic, Merges: true,
 	IDChars: WordDash, ServerID: "srvtoolu_", NameChars: WordDash, NameMax: 200,
 	Roles: anthropicRoles, ResultForms: FormString | FormList | FormAbsent,
-	EmptyLastAssistant: true, CacheMax: 4, Replay: ReplayFirst,
+	EmptyLastAssistant: true, CacheMax: 4, Images: anthropicImages, Replay: ReplayFirst,
 	Rest: []*Cells{&anthropicCells},
 	Cells: Cells{
 		Unreplayable: {Error, High, "messages.3.content.0: Invalid `signature` in `thinking` block", "gh:NousResearch/hermes-agent#17890", nil},
@@ -75,7 +94,7 @@ var anthropicNoThinking = Profile{
 	Name: "anthropic-no-thinking", Title: "Anthropic Messages API with thinking off", Wire: Messages, Like: &anthropic, Merges: true,
 	IDChars: WordDash, ServerID: "srvtoolu_", NameChars: WordDash, NameMax: 200,
 	Roles: anthropicRoles, ResultForms: FormString | FormList | FormAbsent,
-	EmptyLastAssistant: true, CacheMax: 4, Replay: ReplayNever,
+	EmptyLastAssistant: true, CacheMax: 4, Images: anthropicImages, Replay: ReplayNever,
 	Rest: []*Cells{&anthropicCells},
 	Cells: Cells{
 		Unreplayable: {Error, High, "messages.1.content.0: When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`.", "gh:tailcallhq/forgecode#1853", nil},

@@ -40,6 +40,10 @@ var bedrockCells = Cells{
 	CallsNotLast:     {Warning, Low, "", "", nil},
 	CallsNotLastHard: {Error, Low, "", "", nil},
 	Unreplayable:     {Warning, Medium, "messages.3.content.0: Invalid `signature` in `thinking` block", "gh:NousResearch/hermes-agent#6086", nil},
+	ImageSide:        {Error, High, imageSide, "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html", nil},
+	ImageManySide:    {Error, Medium, imageManySide, "gh:anthropics/claude-code#9375 (the models are the same)", nil},
+	ImageSoftBytes:   {Warning, Medium, imageBytes, "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html (3.75 MB before the encoding)", nil},
+	ImageSoftCount:   {Warning, Medium, "", "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html (another page says that there is no limit)", nil},
 	NoToolConfig:     {Error, High, "The toolConfig field must be defined when using toolUse and toolResult content blocks.", "gh:langgenius/dify#17545", nil},
 }
 
@@ -47,6 +51,7 @@ var bedrock = Profile{
 	Name: "bedrock", Title: "Amazon Bedrock Converse API (Claude models)", Wire: Converse, Merges: true,
 	IDChars: WordDash, IDMax: 64, NameChars: WordDash, NameMax: 64,
 	Roles: []string{"user", "assistant", "user"}, ResultForms: FormList,
+	Images: ImageLimits{Side: 8000, Many: 20, ManySide: 2000, SoftBytes: 5 << 20, SoftCount: 20},
 	Replay: ReplaySigned,
 	Cells:  bedrockCells,
 }

@@ -61,7 +61,7 @@ var deepSeek = Profile{
 	Name: "deepseek", Title: "DeepSeek chat API (thinking models)", Wire: Chat, Like: &openAI,
 	NameChars: WordDash, NameMax: 64,
 	Roles: chatRoles, ResultForms: FormString | FormList, Replay: ReplayText, BlankReasoning: true,
-	Thinking: deepSeekThinking,
+	Thinking: deepSeekThinking, ThinksIfAsked: true,
 	Cells: Cells{
 		Missing:          {Error, High, openAINoResponse + " (insufficient tool messages following tool_calls message)", "gh:FoundationAgents/OpenManus#23", []string{"insufficient tool messages following tool_calls message"}},
 		Orphan:           {Error, High, "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'", "gh:agno-agi/agno#3105", nil},
@@ -80,7 +80,7 @@ var deepSeekAnthropic = Profile{
 	Name: "deepseek-anthropic", Title: "DeepSeek API (Anthropic-compatible)", Wire: Messages, Like: &anthropic,
 	IDChars: WordDash, NameChars: WordDash, NameMax: 200,
 	Roles: []string{"user", "assistant", "user"}, ResultForms: FormString | FormList | FormAbsent, Replay: ReplayFirst,
-	Thinking: deepSeekThinking,
+	Thinking: deepSeekThinking, ThinksIfAsked: true,
 	Cells: Cells{
 		Missing:          {Error, High, anthropicNoRes, "gh:KunAgent/Kun#575", nil},
 		Orphan:           {Error, Medium, "", "gh:KunAgent/Kun#575", nil},
@@ -103,6 +103,7 @@ var deepSeekResponses = Profile{
 		DuplicateItemID: {Accepted, Low, "", "", nil},
 		Unreplayable:    {Accepted, Low, "", "", nil},
 		NoReasoning:     {Accepted, Low, "", "", nil},
+		NotStored:       {Accepted, Low, "", "", nil},
 	},
 }
 
@@ -169,10 +170,11 @@ var glm = Profile{
 
 var groq = Profile{
 	Name: "groq", Title: "Groq chat API", Wire: Chat, Like: &openAI,
-	NameChars: WordDash, NameMax: 64,
+	NameChars: WordDash, NameMax: 64, Images: ImageLimits{Bytes: 4 << 20},
 	Roles: chatRoles, ResultForms: FormString | FormList,
 	Cells: Cells{
-		MissingID: {Error, High, "'messages.3' : for 'role:tool' the following must be satisfied[('messages.3.tool_call_id' : property 'tool_call_id' is missing)]", "gh:hackclub/ai#22", nil},
+		MissingID:  {Error, High, "'messages.3' : for 'role:tool' the following must be satisfied[('messages.3.tool_call_id' : property 'tool_call_id' is missing)]", "gh:hackclub/ai#22", nil},
+		ImageBytes: {Error, Medium, "", "https://console.groq.com/docs/vision (of the whole request)", nil},
 	},
 }
 

@@ -38,23 +38,37 @@ var geminiCells = Cells{
 	LastRole:         {Error, Medium, "Please ensure that multiturn requests ends with a user role or a function response.", "the API's older models", []string{"Please ensure that multiturn requests alternate between user and model."}},
 	CallsNotLast:     {Accepted, Low, "", "", nil},
 	CallsNotLastHard: {Accepted, Low, "", "", nil},
+	ImageCount:       {Warning, Medium, "", "https://docs.cloud.google.com/vertex-ai/docs/generative-ai/image/image-captioning", nil},
 }
 
 var gemini = Profile{
 	Name: "gemini", Title: "Google Gemini API", Wire: Contents, Merges: true,
 	NameChars: WordDashDot, NameMax: 64, UsersInRow: true, RoleOptional: true, TextFirst: true,
 	Roles: []string{"user", "model", "user", "function", "tool"}, ResultForms: FormObject,
-	Cells: geminiCells,
+	Images: ImageLimits{Count: 3000},
+	Cells:  geminiCells,
 }
 
 var gemini3 = Profile{
 	Name: "gemini-3", Title: "Google Gemini API (Gemini 3 and later)", Wire: Contents, Like: &gemini, Merges: true,
 	NameChars: WordDashDot, NameMax: 64, UsersInRow: true, RoleOptional: true, TextFirst: true,
 	Roles: []string{"user", "model", "user", "function", "tool"}, ResultForms: FormObject,
-	Replay: ReplaySignature, Sentinel: "skip_thought_signature_validator",
+	Images: ImageLimits{Count: 3000}, Replay: ReplaySignature, Sentinel: "skip_thought_signature_validator",
 	Rest: []*Cells{&geminiCells},
 	Cells: Cells{
 		Mixed:       {Warning, Medium, "", "gh:anomalyco/opencode#43479", nil},
 		NoReasoning: {Error, High, "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, … Additional data, function call `default_api:{name}` , position 2.", "https://ai.google.dev/gemini-api/docs/thought-signatures", nil},
+	},
+}
+
+const geminiUnsigned = "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call `default_api:{name}` , position 2."
+
+var gemini3Chat = Profile{
+	Name: "gemini-3-chat", Title: "Google Gemini API (OpenAI-compatible, Gemini 3 and later)", Wire: Chat, Like: &openAI,
+	NameChars: WordDashDot, NameMax: 64,
+	Roles: chatRoles, ResultForms: FormString | FormList,
+	Replay: ReplaySignature, Sentinel: "skip_thought_signature_validator",
+	Cells: Cells{
+		NoReasoning: {Error, High, geminiUnsigned, "gh:langroid/langroid#969", nil},
 	},
 }

@@ -85,6 +85,22 @@ var openAIResponses = Profile{
 		BadRole:         {Error, Medium, "", "the API reference", nil},
 		WrongRole:       {Error, Low, "", "", nil},
 		Unreplayable:    {Error, High, "Item '{id}' of type 'reasoning' was provided without its required following item.", "gh:vercel/ai#7099", nil},
-		NoReasoning:     {Error, High, "Item '{id}' of type 'function_call' was provided without its required 'reasoning' item: '…'.", "gh:continuedev/continue#11994", []string{"Item '{id}' of type 'message' was provided without its required 'reasoning' item: '…'."}},
+		NotStored: {
+			Error, High, "Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.", "gh:vercel/ai#7543",
+			[]string{"Items are not persisted for Zero Data Retention organizations."},
+		},
+		NoReasoning: {Error, High, "Item '{id}' of type 'function_call' was provided without its required 'reasoning' item: '…'.", "gh:continuedev/continue#11994", []string{"Item '{id}' of type 'message' was provided without its required 'reasoning' item: '…'."}},
+	},
+}
+
+// openAIResponsesZDR is the API as it treats organizations for which nothing is stored.
+var openAIResponsesZDR = Profile{
+	Name: "openai-responses-zdr", Title: "OpenAI Responses API with zero data retention", Wire: Items, Like: &openAIResponses,
+	IDMax: 64, NameChars: WordDash, NameMax: 64,
+	Roles: []string{"user", "assistant", "", "system", "developer"}, ResultForms: FormString | FormList | FormObject | FormScalar,
+	Replay: ReplayItems, ItemPrefixes: itemPrefixes, Unstored: true,
+	Rest: []*Cells{&openAIResponses.Cells},
+	Cells: Cells{
+		NotStored: {Error, High, "Items are not persisted for Zero Data Retention organizations.", "gh:runvendo/vendo#1071", nil},
 	},
 }

@@ -127,7 +127,15 @@ const (
 	NoReasoning                   // calls without their reasoning
 	ServerUnpaired                // a server tool without its result, or the reverse
 	CacheLimit                    // more prompt cache markers than CacheMax
+	SplitReasoning                // the parts of an answer with reasoning apart, with another answer between them
+	NotStored                     // an item that is only stored by the provider, in a request that stores nothing
 	NoToolConfig                  // calls in a request that declares no tools
+	ImageSide                     // an image with a side longer than Images.Side
+	ImageManySide                 // an image with a side longer than Images.ManySide beside many others
+	ImageBytes                    // an image longer than Images.Bytes
+	ImageSoftBytes                // an image longer than Images.SoftBytes
+	ImageCount                    // more images than Images.Count
+	ImageSoftCount                // more images than Images.SoftCount
 	points
 )
 
@@ -233,6 +241,34 @@ type ItemPrefixes struct {
 	Message, Reasoning, Function, Custom string
 }
 
+// ImageLimits limit the images of a request; 0 means no known limit.
+type ImageLimits struct {
+	// Side is the longest side in pixels. ManySide is that in a request with more than Many
+	// images.
+	Side, Many, ManySide int
+	// Bytes is the longest image in base64, and SoftBytes that for some models or hosts.
+	Bytes, SoftBytes int64
+	// Count is the number of images, and SoftCount that for some models or hosts.
+	Count, SoftCount int
+}
+
+// String describes the limits.
+func (l ImageLimits) String() string {
+	var out []string
+	add := func(n int64, format string, args ...any) {
+		if n > 0 {
+			out = append(out, fmt.Sprintf(format, args...))
+		}
+	}
+	add(int64(l.Side), "sides up to %d pixels", l.Side)
+	add(int64(l.ManySide), "up to %d with more than %d images", l.ManySide, l.Many)
+	add(l.Bytes, "up to %d MB", l.Bytes>>20)
+	add(l.SoftBytes, "up to %d MB for some", l.SoftBytes>>20)
+	add(int64(l.Count), "up to %d images", l.Count)
+	add(int64(l.SoftCount), "up to %d images for some", l.SoftCount)
+	return strings.Join(out, ", ")
+}
+
 // A Profile describes what one provider accepts.
 type Profile struct {
 	Name  string
@@ -277,10 +313,16 @@ type Profile struct {
 	EmptyLastAssistant bool
 	// CacheMax limits the prompt cache markers; 0 means no limit.
 	CacheMax int
+	// Unstored says that the provider stores no items, whatever the request says.
+	Unstored bool
+	Images   ImageLimits
 	Replay   Replay
 	// Thinking are the prefixes of the names of the models that require their reasoning to be
 	// sent again, if not all of the provider's models do.
 	Thinking []string
+	// ThinksIfAsked says that requests without reasoning were answered unless they say that the
+	// model is to think.
+	ThinksIfAsked bool
 	// BlankReasoning says that the reasoning may be an empty text.
 	BlankReasoning bool
 	// Sentinel is the documented substitute for a lost signature.
@@ -355,9 +397,11 @@ func All() []*Profile {
 		&openAI,
 		&openAICompatible,
 		&openAIResponses,
+		&openAIResponsesZDR,
 		&responsesCompatible,
 		&gemini,
 		&gemini3,
+		&gemini3Chat,
 		&bedrock,
 		&bedrockNova,
 		&bedrockOther,

@@ -72,6 +72,8 @@ var vendors = sync.OnceValue(func() []Vendor {
 			APIs:   []*Profile{&openAI, &openAIResponses},
 		},
 		{Hosts: []string{"anthropic.com"}, Names: []string{"anthropic"}, Models: []string{"claude", "anthropic"}, APIs: []*Profile{&anthropic, &bedrock}},
+		// Gateways have their own places for signatures in the shape of OpenAI's API.
+		{Models: []string{"gemini-3"}, Direct: true, APIs: []*Profile{&gemini3, &gemini3Chat}},
 		{Models: []string{"gemini-3"}, APIs: []*Profile{&gemini3}},
 		{Models: []string{"gemini"}, APIs: []*Profile{&gemini}},
 		{Models: []string{"nova-", "amazon.nova"}, APIs: []*Profile{&bedrockNova}},
@@ -184,7 +186,7 @@ func (v *Vendor) answers(at string) bool {
 // serves reports whether a model is one of the vendor's.
 func (v *Vendor) serves(model string) bool {
 	if v.Direct {
-		model = strings.ToLower(model)
+		model = strings.TrimPrefix(strings.ToLower(model), "models/") // as some providers list them
 		return !strings.ContainsAny(model, "/:") && slices.ContainsFunc(v.Models, func(start string) bool { return strings.HasPrefix(model, start) })
 	}
 	return begins(model, v.Models)

@@ -31,12 +31,24 @@ func (d *draft) addMember(do *operation.AddMember) bool {
 			d.setMember(transcript.TokenOf(owner.Get(path.Key()), owner.Span()), path.Key(), do.Text, plain)
 			return true
 		}
+		if path.Parent() != "" && owner.Kind() == source.Object { // an empty one
+			d.set(owner.Span(), "{"+source.Quote(path.Key())+styleOf(d.at(do.At)).colon+do.Text+"}", false)
+			return true
+		}
 	}
-	if parent := first.Parent(); parent != "" && parent.Parent() == "" {
-		// The object that should contain it is missing too. It is added with this field; its
-		// other fields follow in the next round.
-		if owner := d.at(do.At); owner.Kind() == source.Object && !parent.In(owner).Exists() && !d.flat(owner) {
-			d.setMember(transcript.TokenOf(source.Value{}, owner.Span()), parent.Key(), "{"+source.Quote(first.Key())+styleOf(owner).colon+do.Text+"}", false)
+	// The objects that should contain it may be missing too. They are added with this field;
+	// their other fields follow in the next round.
+	text := do.Text
+	for path := first; path.Parent() != ""; path = path.Parent() {
+		parent, owner := path.Parent(), d.at(do.At)
+		text = "{" + source.Quote(path.Key()) + styleOf(owner).colon + text + "}"
+		if outer := parent.Parent(); outer != "" {
+			owner = outer.In(owner)
+		} else if d.flat(owner) {
+			return false
+		}
+		if owner.Kind() == source.Object && bytes.IndexByte(owner.Raw(), ':') >= 0 && !parent.In(d.at(do.At)).Exists() {
+			d.setMember(transcript.TokenOf(source.Value{}, owner.Span()), parent.Key(), text, false)
 			return true
 		}
 	}

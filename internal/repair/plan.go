@@ -256,6 +256,13 @@ func (d *draft) do(op *operation.Operation) bool {
 		return d.dropUnread(do.At)
 	case *operation.Texts:
 		return d.texts(do.Calls, do.Results)
+	case *operation.ImageTexts:
+		for i, at := range do.At {
+			if !d.imageText(at, do.Texts[i]) {
+				return false
+			}
+		}
+		return len(do.At) > 0
 	case *operation.MergeMessage:
 		return d.merge(do.Message)
 	case *operation.RelinkResult:

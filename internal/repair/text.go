@@ -107,6 +107,27 @@ func (d *draft) textResult(r int32) bool {
 	return d.write(res.Block, &t)
 }
 
+// imageText replaces a block with an image by a block of text. Such a block is in a message of
+// the user or in a result.
+func (d *draft) imageText(at source.Span, said string) bool {
+	m := d.messageAt(at.Start)
+	if m < 0 || d.foreign(m) {
+		return false
+	}
+	keys, mark := d.keys(m), d.Dialect.Members[transcript.MemberCacheMark].Key()
+	fields := keys.UserTextFields(source.Quote(said))
+	if v := d.at(at).Get(mark); mark != "" && v.Exists() && len(fields) > 0 {
+		fields = append(fields, dialect.Field{Key: mark, Raw: string(v.Raw())}) // the prompt cache ends at the same place
+	}
+	text := d.build(fields)
+	if text == nil {
+		return false
+	}
+	d.taken = append(d.taken, at)
+	d.set(at, string(render(text, styleOf(d.at(at)), 0)), false)
+	return true
+}
+
 // write replaces a block by a text.
 func (d *draft) write(b int32, t *dialect.Text) bool {
 	blk := &d.Conv.Blocks[b]

@@ -157,6 +157,7 @@ var drops = []drop{
 	{kind: "drop-block", rule: "empty-text", one: "empty text"},
 	{kind: "drop-block", rule: "server-tool-unpaired", one: "server tool block"},
 	{kind: "drop-block", one: "reasoning block"},
+	{kind: "text-image", one: "image"},
 	{kind: "drop-message", rule: "empty-message", one: "empty message"},
 	{kind: "drop-message", rule: "empty-text", one: "empty message"},
 	{kind: "drop-message", one: "message"},
@@ -198,7 +199,7 @@ func done(k operation.Kind) string {
 		return "rearranged"
 	case "text-result":
 		return "kept as text"
-	case "drop-result", "drop-call", "drop-turn", "drop-block",
+	case "drop-result", "drop-call", "drop-turn", "drop-block", "text-image",
 		"drop-message", "drop-record", "drop-bytes", "remove-member":
 		return dropped
 	}

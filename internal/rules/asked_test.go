@@ -136,6 +136,9 @@ func TestRequestsOfVendors(t *testing.T) {
 	chatBody := func(model, id string) string {
 		return `{"model":"` + model + `","temperature":1,"messages":` + strings.ReplaceAll(chatCall, "ID", id) + `}`
 	}
+	saying := func(model, what string) string {
+		return strings.Replace(chatBody(model, "call_1"), `"temperature":1`, what, 1)
+	}
 	itemsBody := func(model string) string { return `{"model":"` + model + `","stream":true,"input":` + items + `}` }
 	converseBody := func(model string) string {
 		return `{"modelId":"` + model + `","toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}}]},"messages":` + converse + `}`
@@ -151,7 +154,20 @@ func TestRequestsOfVendors(t *testing.T) {
 		{chatBody("gpt-4o", strings.Repeat("a", 65)), "invalid-call-id", rules.Error},
 		{chatBody("kimi-k2", strings.Repeat("a", 65)), "invalid-call-id", rules.Off},
 		{chatBody("deepseek-chat", "call_1"), "reasoning-unreplayable", rules.Off},
-		{chatBody("deepseek-reasoner", "call_1"), "reasoning-unreplayable", rules.Warning},
+		{chatBody("deepseek-reasoner", "call_1"), "reasoning-unreplayable", rules.Off},
+		{chatBody("deepseek-v4-pro", "call_1"), "reasoning-unreplayable", rules.Off},
+		{saying("deepseek-v4-pro", `"thinking":{"type":"enabled"}`), "reasoning-unreplayable", rules.Warning},
+		{saying("deepseek-v4-pro", `"thinking":{"type":"disabled"}`), "reasoning-unreplayable", rules.Off},
+		{saying("deepseek-v4-flash", `"reasoning_effort":"max"`), "reasoning-unreplayable", rules.Warning},
+		{saying("deepseek-v4-flash", `"reasoning_effort":"none"`), "reasoning-unreplayable", rules.Off},
+		{saying("deepseek-chat", `"reasoning_effort":"max"`), "reasoning-unreplayable", rules.Off},
+		{blocksBody("deepseek-v4-pro"), "reasoning-unreplayable", rules.Off},
+		{strings.Replace(blocksBody("deepseek-v4-pro"), `"max_tokens"`, `"thinking":{"type":"enabled"},"max_tokens"`, 1), "reasoning-unreplayable", rules.Warning},
+		{saying("moonshotai/kimi-k2-thinking", `"thinking":{"type":"disabled"}`), "reasoning-unreplayable", rules.Off},
+		{chatBody("gemini-3-pro-preview", "call_1"), "reasoning-unreplayable", rules.Error},
+		{chatBody("models/gemini-3.5-flash", "call_1"), "reasoning-unreplayable", rules.Error},
+		{chatBody("google/gemini-3-pro-preview", "call_1"), "reasoning-unreplayable", rules.Off},
+		{chatBody("gemini-2.5-pro", "call_1"), "reasoning-unreplayable", rules.Off},
 		{chatBody("kimi-k2-0905-preview", "call_1"), "reasoning-unreplayable", rules.Off},
 		{chatBody("moonshotai/kimi-k2-thinking", "call_1"), "reasoning-unreplayable", rules.Warning},
 		{itemsBody("gpt-5"), "invalid-item-id", rules.Error},

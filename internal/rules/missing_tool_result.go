@@ -72,7 +72,7 @@ any other change would invalidate the signature.`,
 			case c.AppendOnly && c.OnResume != "":
 				f.Severity = Info
 				f.Message += ": " + c.OnResume
-			case c.ElsewhereState || c.Slice:
+			case c.storedByProvider() || c.Slice:
 				f.Severity = Warning
 			}
 			if c.Seen(c.rule, f.Severity) {

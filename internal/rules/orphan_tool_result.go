@@ -62,7 +62,7 @@ session log becomes text, toolguard removes the fields of the record that descri
 				Refusal: c.cell(profile.Orphan).Text,
 			}
 			switch {
-			case c.ElsewhereState && (pairing.Key(res.ID) != "" || res.Answer == transcript.AnswerByPosition), c.Slice:
+			case c.storedByProvider() && (pairing.Key(res.ID) != "" || res.Answer == transcript.AnswerByPosition), c.Slice:
 				f.Severity = Info
 			case l.Surplus:
 				f.Message = resultName(res) + " answers no call: there are more results than calls without ids"

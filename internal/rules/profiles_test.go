@@ -56,8 +56,8 @@ with confidence L.
 The shape is the form in which the API takes a history. The column "like" names the API that this one copies. The column
 "replays" says which reasoning the API expects to be sent again.
 
-| profile | provider | shape | like | ids | names | roles | results | replays |
-|---|---|---|---|---|---|---|---|---|
+| profile | provider | shape | like | ids | names | roles | results | images | replays |
+|---|---|---|---|---|---|---|---|---|---|
 `)
 	for _, p := range profile.All() {
 		like := ""
@@ -71,7 +71,7 @@ The shape is the form in which the API takes a history. The column "like" names 
 		if p.Merges {
 			shape += ", merges messages of one role"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", p.Name, p.Title, shape, like, p.IDs(), p.Names(), cell(strings.Join(slices.DeleteFunc(slices.Clone(p.Roles), func(s string) bool { return s == "" }), ", ")), p.ResultForms, p.Replay)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", p.Name, p.Title, shape, like, p.IDs(), p.Names(), cell(strings.Join(slices.DeleteFunc(slices.Clone(p.Roles), func(s string) bool { return s == "" }), ", ")), p.ResultForms, p.Images, p.Replay)
 	}
 	b.WriteString(`
 ## Which profile a request gets

@@ -23,10 +23,13 @@ Anthropic thinking block must have its signature.
 With ` + "`--target`" + ` or ` + "`--send`" + `, and in request bodies, the rule also checks for missing reasoning:
 
 - DeepSeek and Kimi expect the text of the reasoning with every call.
-- Gemini 3 expects the thought signature of the calls in the current turn.
+- Gemini 3 expects the thought signature of the calls in the current turn, in the chat format of
+  OpenAI too.
 - Anthropic expects thinking before the last calls while thinking is on.
 
-In a request to a model that thinks, missing reasoning is a warning, because thinking may be off.`,
+In a request to a model that thinks, missing reasoning is a warning, because thinking may be off. It
+is nothing if the request turns thinking off, and for DeepSeek if the request does not mention
+thinking: such requests were answered.`,
 	Why: `The provider rejects the request. Nobody but the provider can make a signature, so a lost one
 cannot be restored.`,
 	Repair: `By default, toolguard adds the value that a provider documents for a lost signature, and an empty
@@ -111,7 +114,8 @@ func (c *Context) unreasoned() {
 	if !c.Target {
 		switch c.Profile.Replay {
 		case profile.ReplayText, profile.ReplayFirst:
-			if !c.Profile.Thinks(c.Model) {
+			asked := c.asksToThink()
+			if !c.Profile.Thinks(c.Model) || asked == off || asked == unsaid && c.Profile.ThinksIfAsked {
 				return
 			}
 			if c.Named {
@@ -160,6 +164,27 @@ func (c *Context) unreasoned() {
 		}
 		c.aboutCall(i, f)
 	}
+}
+
+// A request says that its model is to think, that it is not, or nothing about it.
+const (
+	unsaid = iota
+	on
+	off
+)
+
+// asksToThink returns what the request says about thinking.
+func (c *Context) asksToThink() int {
+	if !c.Knows(transcript.MemberThinking) || c.Holder.IsZero() {
+		return unsaid
+	}
+	switch t := c.Look(transcript.MemberThinking, c.Holder); {
+	case !t.Given():
+		return unsaid
+	case slices.Contains([]string{"disabled", "none", "off", "false"}, t.Text()):
+		return off
+	}
+	return on
 }
 
 // turnAsText returns the operation that turns the calls of a turn, from the first one given,

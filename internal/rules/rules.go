@@ -13,6 +13,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/picture"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -144,6 +145,7 @@ func All() []*Rule {
 		toolInputNotObject,
 		missingArguments,
 		resultContentType,
+		imageLimit,
 		emptyToolCalls,
 		missingCallType,
 		emptyText,
@@ -158,6 +160,8 @@ func All() []*Rule {
 		lastRole,
 		toolUseNotLast,
 		reasoningUnreplayable,
+		interleavedReasoning,
+		itemNotStored,
 		serverToolUnpaired,
 		cacheControlLimit,
 		missingToolConfig,
@@ -304,6 +308,11 @@ type Looker interface {
 	Knows(what transcript.Member) bool
 	// Marked returns the blocks with a prompt cache marker in the message at a span.
 	Marked(at source.Span) []source.Span
+	// Elements returns the elements of the list at a span.
+	Elements(at source.Span) []source.Span
+	// Image returns the header of the image in the block at a span, and the length of its
+	// data. It returns false if there is no image of a known type.
+	Image(block source.Span) (h picture.Header, length int64, is bool)
 	// Own returns the text, as JSON, that this run inserts in the place of a result, "" if it
 	// is the default text.
 	Own(result int32) string
@@ -478,7 +487,7 @@ func (c *Context) unrepairable(do operation.Action) string {
 			return "toolguard does not know how this format writes the field"
 		}
 		return ""
-	case *operation.SetState, *operation.RenameID, *operation.RenamePairs, *operation.MintIDs, *operation.Retag, *operation.SetValue,
+	case *operation.SetState, *operation.ImageTexts, *operation.RenameID, *operation.RenamePairs, *operation.MintIDs, *operation.Retag, *operation.SetValue,
 		*operation.TrimText, *operation.RemoveMember, *operation.ReorderResults, *operation.CallsLast:
 		return ""
 	case *operation.Texts, *operation.DropCalls, *operation.DropResults, *operation.DropBlocks:

@@ -45,8 +45,6 @@ var (
 	noConfig    = Meaning{Rules: []*Rule{missingToolConfig}}
 	unsigned    = Meaning{Rules: []*Rule{reasoningUnreplayable}}
 	foreign     = Meaning{Rules: []*Rule{reasoningUnreplayable}} // reasoning of another account, model or provider
-	notStored   = Meaning{Rules: []*Rule{reasoningUnreplayable}} // items that the provider has not kept
-	largeImage  = Meaning{Advice: &Advice{Name: "images", Page: largeImagePage}}
 	tooLong     = Meaning{Advice: &Advice{Name: "trim", Page: tooLongPage}}
 
 	malformed = Meaning{Open: true, API: "bedrock", Rules: []*Rule{missingToolResult, orphanToolResult, duplicateToolResult, missingToolConfig, emptyMessage}}
@@ -67,9 +65,6 @@ The second command also shortens long results. A session of an agent is not trim
 compact it, or start a new session.
 
 https://github.com/toolguard/toolguard/blob/main/docs/trim.md
-`
-	largeImagePage = `An image in the history is larger than the provider accepts. Each later request has the same image, so
-the session does not go on before the image is removed or replaced by a smaller one.
 `
 )
 
@@ -118,14 +113,7 @@ var texts = sync.OnceValue(func() []Text {
 		{"Anthropic API", "Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\".", "gh:anomalyco/opencode#48637", foreign},
 		{"Hermes", "Thinking block signature invalid — stripped all thinking blocks, retrying", "gh:NousResearch/hermes-agent#24401", foreign},
 		{"Vertex AI", "Unable to submit request because function call `{name}` in the {n}. content block is missing a `thought_signature`.", "gh:GewoonJaap/gemini-cli-openai#156", unsigned},
-		{"OpenAI Responses API", "Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.", "gh:vercel/ai#7543", notStored},
-		{"OpenAI Responses API", "Items are not persisted for Zero Data Retention organizations.", "gh:runvendo/vendo#1071", notStored},
 
-		// Images.
-		{"Anthropic API", "At least one of the image dimensions exceed max allowed size: 8000 pixels", "gh:anthropics/claude-code#5147", largeImage},
-		{"Anthropic API", "At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels", "gh:anthropics/claude-code#17513", largeImage},
-		{"Anthropic API", "image exceeds 5 MB maximum: {n} bytes > {n} bytes", "gh:anthropics/claude-code#11181", largeImage},
-		{"Claude Code", "An image in the conversation exceeds the dimension limit for many-image requests (2000px).", "gh:anthropics/claude-code#49720", largeImage},
 
 		// Length.
 		{"Anthropic API", "prompt is too long: {n} tokens > {n} maximum", "gh:anomalyco/opencode#8726", tooLong},

@@ -115,6 +115,10 @@ var ways = map[string][]way{
 	},
 	"missing-arguments":   {{strategies: []string{"", "add", "drop", "text"}}},
 	"result-content-type": {{args: "--send", strategies: standard}},
+	"image-limit": {
+		{args: "--send", strategies: []string{"", "text"}},
+		{text: chat(`{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[` + screenshot + `]},` + screenshot + `]}`), args: "--send", strategies: []string{"", "text"}},
+	},
 	"empty-tool-calls":    {{strategies: standard}},
 	"missing-call-type":   {{strategies: standard}},
 	"empty-text":          {{strategies: standard}},
@@ -157,6 +161,12 @@ var ways = map[string][]way{
 		{text: chat(`{"role":"assistant","content":null,"tool_calls":[` + call("a", "f") + `]},` + result("a")), args: "--target kimi", strategies: []string{"text"}},
 		{text: chat(`{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}`), args: "--target anthropic-thinking", strategies: []string{"text"}},
 	},
+	"interleaved-reasoning": {{args: "--send", strategies: []string{"", "drop"}}},
+	"item-not-stored": {
+		{strategies: []string{"", "drop"}},
+		{text: `{"model":"gpt-5","store":false,"input":[{"role":"user","content":"q"},{"type":"item_reference","id":"fc_1"},{"type":"function_call_output","call_id":"c1","output":"1"}]}`, strategies: []string{"", "drop"}},
+		{text: `[{"role":"user","content":"q"},{"type":"item_reference","id":"msg_1"},{"role":"user","content":"n"}]`, args: "--target openai-responses-zdr", strategies: []string{"", "drop"}},
+	},
 	"server-tool-unpaired": {
 		{strategies: []string{"", "drop", "text"}},
 		{text: chat(`{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},{"type":"text","text":"x"}]},{"role":"user","content":"n"},{"role":"assistant","content":"b"}`), strategies: []string{"", "drop", "text"}},
@@ -175,6 +185,9 @@ var noErrors = []string{
 	"duplicate-key", "duplicate-record", "interrupted-tool-call", "reused-call-id", "result-order-mismatch", "ambiguous-pairing",
 	"mixed-dialect", "result-name-mismatch", "unknown-tool", "unread-tool-field", "schema-violation",
 }
+
+// screenshot is a block with an image of 1440 × 8570 pixels.
+const screenshot = `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAABaAAACF6CAIAAAA="}}`
 
 func chat(rest string) string { return `[{"role":"user","content":"q"},` + rest + `]` }
 

@@ -11,5 +11,8 @@ func (s Span) Len() int64 { return s.End - s.Start }
 // Contains reports whether t is completely inside s.
 func (s Span) Contains(t Span) bool { return s.Start <= t.Start && t.End <= s.End }
 
+// First returns the first n bytes of the span.
+func (s Span) First(n int64) Span { return Span{s.Start, min(s.End, s.Start+n)} }
+
 // IsZero reports whether s is the zero Span.
 func (s Span) IsZero() bool { return s == Span{} }

@@ -18,5 +18,9 @@ const (
 	MemberResultContent               // of a result: its content
 	MemberRole                        // of a message: its role
 	MemberCallName                    // of a call: the name of the tool
+	MemberImage                       // of a block with an image: its bytes, in base64 or as a data URL
+	MemberResultBlocks                // of a result: the list of its blocks, if its content is another value
+	MemberStore                       // of a request: whether the provider is to store it
+	MemberThinking                    // of a request: whether, or how much, the model is to think
 	MemberCount                       // the number of members
 )

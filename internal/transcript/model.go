@@ -94,6 +94,9 @@ type Conversation struct {
 	// ElsewhereState is set if the other half of a call or result may be stored by the
 	// provider, as with previous_response_id.
 	ElsewhereState bool
+	// References is set if an item only refers to one that the provider stores, which may be
+	// the other half of a call or result.
+	References bool
 	// Slice is set for formats whose files hold only part of a conversation, so a missing
 	// result may be in another file.
 	Slice bool
@@ -319,6 +322,8 @@ const (
 	BlockHasID
 	// BlockHollow marks a block without any field that says what it is.
 	BlockHollow
+	// BlockReference marks an item that only refers to one that the provider stores.
+	BlockReference
 	// BlockUnsigned marks reasoning without the signature that it needs.
 	BlockUnsigned
 )
@@ -516,6 +521,8 @@ type Result struct {
 	WrongRole bool
 	// Error marks a result that its writer recorded as failed.
 	Error bool
+	// Mixed marks a result whose blocks are not all texts. They may be images.
+	Mixed bool
 	// Beside is what a log record stores about the result outside its message. It is set
 	// for the first result of the message; otherwise it is zero.
 	Beside source.Span
@@ -525,7 +532,24 @@ type Result struct {
 func (r *Result) Hold(content source.Value) {
 	if content.Exists() {
 		r.Payload, r.Form = content.Span(), content.Kind()
+		r.Mixed = mixed(content)
 	}
+}
+
+// HoldBlocks notes blocks of the result that are not in its content.
+func (r *Result) HoldBlocks(list source.Value) { r.Mixed = r.Mixed || mixed(list) }
+
+// mixed reports whether a value is a list with an object that is not a text.
+func mixed(v source.Value) bool {
+	if v.Kind() != source.Array {
+		return false
+	}
+	for _, e := range v.Elements() {
+		if e.Kind() == source.Object && e.Get("text").Kind() != source.String {
+			return true
+		}
+	}
+	return false
 }
 
 // OwnCall returns the index of the call whose record contains the result, or -1 if there
