@@ -54,6 +54,10 @@ session log becomes text, toolguard removes the fields of the record that descri
 			for before < len(c.Calls) && c.Calls[before].Block < res.Block {
 				before++
 			}
+			if c.callUnsent(i) {
+				c.withoutCall(i)
+				continue
+			}
 			if l.Fate != pairing.Orphan && !(l.Surplus && c.arrays()) || res.Answer.ByProvider() {
 				continue
 			}

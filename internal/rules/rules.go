@@ -229,7 +229,8 @@ type Finding struct {
 
 // hidden reports whether no provider sees a message.
 func (c *Context) hidden(message int32) bool {
-	return c.Messages[message].Has(transcript.MessageSuperseded)
+	m := &c.Messages[message]
+	return m.Has(transcript.MessageSuperseded) || m.Has(transcript.MessageUnsent)
 }
 
 // place matches the position in a provider error, which depends on the request.

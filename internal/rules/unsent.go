@@ -1,0 +1,47 @@
+package rules
+
+import (
+	"github.com/toolguard/toolguard/internal/operation"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// callUnsent reports whether the client sends a result without the message of its call. Only
+// the result that answers the call counts, because another rule drops the others.
+func (c *Context) callUnsent(result int) bool {
+	l := &c.Pairing.Results[result]
+	return l.Fate == pairing.Answers && c.Messages[c.Calls[l.Call].Message].Has(transcript.MessageUnsent) &&
+		c.Results[result].Message != c.Calls[l.Call].Message
+}
+
+// withoutCall reports a result that the client sends without its call. In the file the two are
+// a pair, so it is an error only if the history is sent.
+func (c *Context) withoutCall(result int) {
+	res, call := &c.Results[result], &c.Calls[c.Pairing.Results[result].Call]
+	f := Finding{Severity: Warning, Refusal: c.cell(profile.Orphan).Text}
+	switch {
+	case c.sent(), c.Over:
+		f.Severity = Error
+	case c.Use == transcript.UseDataset, c.Use == transcript.UseTrace:
+		f.Severity = Info
+	}
+	if c.Seen(c.rule, f.Severity) {
+		f.Message = resultName(res) + " is sent without its call: the client leaves out the message with the call, which was aborted or failed"
+		f.Related = []Related{{"its call is here", call.ID.Span}}
+	}
+	switch turn := c.turn(res.Message); c.strategy() {
+	case "leave":
+	case "drop":
+		f.Fix = c.op(turn, operation.Unsafe, "drop the result", &operation.DropResults{Results: []int32{int32(result)}, CopyOf: -1})
+	case "":
+		if c.placeholder(int32(result)) {
+			f.Fix = c.op(turn, operation.Safe, "drop the placeholder", &operation.DropResults{Results: []int32{int32(result)}, CopyOf: -1})
+			break
+		}
+		fallthrough
+	default:
+		f.Fix = c.resultAsText(result)
+	}
+	c.aboutResult(result, f)
+}
