@@ -15,9 +15,11 @@ var QwenCode = &Dialect{
 {"uuid":"t1","parentUuid":"a1","sessionId":"s","type":"tool_result","message":{"role":"user","parts":[{"functionResponse":{"id":"call_1","name":"ls","response":{"output":"a.txt"}}}]}}`,
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
-	Evidence: geminiEvidence,
-	Members:  geminiMembers,
-	Driver:   geminiBlocks,
+	// Its loader skips what it cannot parse of a line (gh:QwenLM/qwen-code#3656).
+	SkipsTorn: true,
+	Evidence:  geminiEvidence,
+	Members:   geminiMembers,
+	Driver:    geminiBlocks,
 	Log: &Log{
 		Type: "type", Subtype: "subtype", Speaks: []string{"user", "assistant", "tool_result"}, Payload: "message",
 		Evidence: []string{"uuid", "parentUuid", "sessionId"},

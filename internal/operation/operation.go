@@ -138,8 +138,12 @@ type (
 	TrimText struct{ Message int32 }
 
 	// DropRecord drops the record at At. CopyOf is the record of which it is an exact copy
-	// except for its timestamp, zero if it is not a copy.
-	DropRecord struct{ At, CopyOf source.Span }
+	// except for its timestamp, zero if it is not a copy. Torn says that the record is cut off:
+	// what is complete in it must be in other records, or the repair is unsafe.
+	DropRecord struct {
+		At, CopyOf source.Span
+		Torn       bool
+	}
 	// DropBytes drops the bytes at At.
 	DropBytes struct{ At source.Span }
 	// EscapeNewlines escapes line feeds inside the strings of the record at At.

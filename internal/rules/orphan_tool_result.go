@@ -54,7 +54,7 @@ session log becomes text, toolguard removes the fields of the record that descri
 			for before < len(c.Calls) && c.Calls[before].Block < res.Block {
 				before++
 			}
-			if c.callUnsent(i) {
+			if c.callOmitted(i) {
 				c.withoutCall(i)
 				continue
 			}

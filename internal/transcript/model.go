@@ -245,9 +245,9 @@ const (
 	// MessageUnmarked marks a message whose blocks were all examined and have no mark for
 	// the prompt cache.
 	MessageUnmarked
-	// MessageUnsent marks a message that the client leaves out of its requests, although it
+	// MessageOmitted marks a message that the client leaves out of its requests, although it
 	// sends the results of its calls.
-	MessageUnsent
+	MessageOmitted
 )
 
 // A Message is one message of the transcript: an element of a messages array, an item, or

@@ -7,11 +7,11 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// callUnsent reports whether the client sends a result without the message of its call. Only
+// callOmitted reports whether the client sends a result without the message of its call. Only
 // the result that answers the call counts, because another rule drops the others.
-func (c *Context) callUnsent(result int) bool {
+func (c *Context) callOmitted(result int) bool {
 	l := &c.Pairing.Results[result]
-	return l.Fate == pairing.Answers && c.Messages[c.Calls[l.Call].Message].Has(transcript.MessageUnsent) &&
+	return l.Fate == pairing.Answers && c.Messages[c.Calls[l.Call].Message].Has(transcript.MessageOmitted) &&
 		c.Results[result].Message != c.Calls[l.Call].Message
 }
 
