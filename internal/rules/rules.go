@@ -376,8 +376,8 @@ type FileContext struct {
 	Lines  bool // the records are the lines of the file
 	// SkipsTorn says that the client skips a last line that is cut off.
 	SkipsTorn bool
-	Text   func(source.Span) string
-	Emit   func(Finding)
+	Text      func(source.Span) string
+	Emit      func(Finding)
 
 	rule *Rule
 }

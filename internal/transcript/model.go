@@ -601,6 +601,9 @@ type LinkFault struct {
 	// Relink is set if the scope has an earlier record that does not descend from this
 	// one.
 	Relink bool
+	// Sole is set if only one record can be the parent, and the other links of the scope
+	// are whole.
+	Sole   bool
 	Span   source.Span // the id, the parent reference or the number
 	First  source.Span // for a duplicate, the first record's id
 	Record int32
