@@ -152,6 +152,18 @@ type (
 	ReplaceBytes struct{ At source.Span }
 	// RelinkRecord changes the parent at At of a record to the previous record in its scope.
 	RelinkRecord struct{ At source.Span }
+	// KeepCall has a compaction keep the record of Call and what follows it. At is where the
+	// compaction names the first record that it keeps.
+	KeepCall struct {
+		At   source.Span
+		Call int32
+	}
+	// MoveRecord moves the record at At behind the record of a message, in the file and in the
+	// chain of records.
+	MoveRecord struct {
+		At     source.Span
+		Behind int32
+	}
 	// Renumber renumbers the record with the ordinal at At, and the records after it, so that
 	// they continue from the record before.
 	Renumber struct{ At source.Span }
@@ -246,6 +258,12 @@ func (*ReplaceBytes) Kind() Kind { return "replace-bytes" }
 
 // Kind implements Action.
 func (*RelinkRecord) Kind() Kind { return "relink" }
+
+// Kind implements Action.
+func (*KeepCall) Kind() Kind { return "relink" }
+
+// Kind implements Action.
+func (*MoveRecord) Kind() Kind { return "relink" }
 
 // Kind implements Action.
 func (*Renumber) Kind() Kind { return "renumber" }

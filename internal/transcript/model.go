@@ -100,6 +100,9 @@ type Conversation struct {
 	// Incomplete is set if a record of the conversation could not be read. A missing
 	// result may be in that record.
 	Incomplete bool
+	// Compactions are the records that mark compactions and name what they keep, in the order of
+	// the file.
+	Compactions []Compaction
 	// Unread are elements among the messages that no dialect recognizes.
 	Unread []Unread
 	// Strays are fields of messages that are about calls or results and that no dialect
@@ -609,6 +612,14 @@ type LinkFault struct {
 	Record int32
 	ID     string
 	Whole  source.Span // the record
+}
+
+// A Compaction is the record of a compaction.
+type Compaction struct {
+	Whole source.Span // the record
+	// Kept is where it names the first record that it keeps: the id, or the number among the
+	// records.
+	Kept source.Span
 }
 
 // An Unread is an element that was not read.
