@@ -16,15 +16,12 @@ func (c *Context) callOmitted(result int) bool {
 }
 
 // withoutCall reports a result that the client sends without its call. In the file the two are
-// a pair, so it is an error only if the history is sent.
+// a pair, so it is an error only if the client is about to send them.
 func (c *Context) withoutCall(result int) {
 	res, call := &c.Results[result], &c.Calls[c.Pairing.Results[result].Call]
-	f := Finding{Severity: Warning, Refusal: c.cell(profile.Orphan).Text}
-	switch {
-	case c.sent(), c.Over:
+	f := Finding{Severity: Info, Refusal: c.cell(profile.Orphan).Text}
+	if c.sent() || c.Over && c.Use == transcript.UseLog {
 		f.Severity = Error
-	case c.Use == transcript.UseDataset, c.Use == transcript.UseTrace:
-		f.Severity = Info
 	}
 	if c.Seen(c.rule, f.Severity) {
 		f.Message = resultName(res) + " is sent without its call: the client leaves out the message with the call, which was aborted or failed"
