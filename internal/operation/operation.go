@@ -263,7 +263,7 @@ func (*RelinkRecord) Kind() Kind { return "relink" }
 func (*KeepCall) Kind() Kind { return "relink" }
 
 // Kind implements Action.
-func (*MoveRecord) Kind() Kind { return "relink" }
+func (*MoveRecord) Kind() Kind { return "move-record" }
 
 // Kind implements Action.
 func (*Renumber) Kind() Kind { return "renumber" }

@@ -226,10 +226,34 @@ func (c *chain) takeOut(i int32) {
 		}
 	}
 	for _, at := range c.refs[n.id] {
-		if !c.gone[c.at(at.Start)] {
+		switch {
+		case c.gone[c.at(at.Start)]:
+		case c.keptFrom[at]:
+			c.set(at, cmp.Or(c.next(i), to))
+		default:
 			c.set(at, to)
 		}
 	}
+}
+
+// next returns the id of the first record that stays of those behind a removed one, "" if there
+// is none.
+func (c *chain) next(i int32) string {
+	for range c.gone { // bounded, because parents may form a circle
+		child := int32(-1)
+		for k := range c.hanging(c.nodes[i].id) {
+			child = k
+			break
+		}
+		if child < 0 || !c.gone[child] {
+			if child < 0 || c.nodes[child].id < 0 {
+				return ""
+			}
+			return c.text(c.nodes[child].idAt())
+		}
+		i = child
+	}
+	return ""
 }
 
 // renumber updates the numbers by which compactions identify the first record that they keep.

@@ -5,11 +5,12 @@ import (
 
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// cutOff returns the call of a result without one if the last compaction keeps the result but
-// not the call, which is right before it; -1 otherwise.
+// cutOff returns the call of a result if it is right before the result, but the last compaction
+// keeps only the result; -1 otherwise.
 func (c *Context) cutOff(result int) int32 {
 	res := &c.Results[result]
 	key := pairing.Key(res.ID)
@@ -23,10 +24,10 @@ func (c *Context) cutOff(result int) int32 {
 		}
 		for b := m.BlockLo; b < m.BlockHi; b++ {
 			blk := &c.Blocks[b]
-			if blk.Kind != transcript.BlockCall || pairing.Key(c.Calls[blk.Ref].ID) != key || m.Has(transcript.MessageOmitted) {
+			if blk.Kind != transcript.BlockCall || pairing.Key(c.Calls[blk.Ref].ID) != key {
 				continue
 			}
-			if c.hidden(i) && m.Segment < c.Messages[res.Message].Segment && c.Pairing.Calls[blk.Ref].Result < 0 {
+			if m.Segment < c.Messages[res.Message].Segment && c.Pairing.Calls[blk.Ref].Result < 0 {
 				return blk.Ref
 			}
 		}
@@ -35,10 +36,21 @@ func (c *Context) cutOff(result int) int32 {
 	return -1
 }
 
-// keepCall returns the operation that has the last compaction keep a call too.
-func (c *Context) keepCall(call int32) *operation.Operation {
-	return c.op(c.turn(c.Calls[call].Message), operation.Safe, "keep the call with its result in the compaction",
-		&operation.KeepCall{At: c.Compactions[len(c.Compactions)-1].Kept, Call: call})
+// withoutCut reports a result whose call a compaction does not keep. Unless the client leaves out
+// the call anyway, the compaction can keep it too.
+func (c *Context) withoutCut(result int, call int32) {
+	res := &c.Results[result]
+	f := Finding{
+		Severity: Error, Message: resultName(res) + " is sent without its call: the last compaction keeps the result, but not the call",
+		Refusal: c.cell(profile.Orphan).Text, Related: []Related{{"its call is here", c.Calls[call].ID.Span}},
+	}
+	if c.strategy() != "" || c.Messages[c.Calls[call].Message].Has(transcript.MessageOmitted) {
+		f.Fix = c.uncalled(result)
+	} else {
+		f.Fix = c.op(c.turn(c.Calls[call].Message), operation.Safe, "keep the call with its result in the compaction",
+			&operation.KeepCall{At: c.Compactions[len(c.Compactions)-1].Kept, Call: call})
+	}
+	c.aboutResult(result, f)
 }
 
 // insidePairs reports the earlier compactions that are between a call and its result and that a

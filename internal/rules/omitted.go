@@ -27,18 +27,21 @@ func (c *Context) withoutCall(result int) {
 		f.Message = resultName(res) + " is sent without its call: the client leaves out the message with the call, which was aborted or failed"
 		f.Related = []Related{{"its call is here", call.ID.Span}}
 	}
-	switch turn := c.turn(res.Message); c.strategy() {
-	case "leave":
-	case "drop":
-		f.Fix = c.op(turn, operation.Unsafe, "drop the result", &operation.DropResults{Results: []int32{int32(result)}, CopyOf: -1})
-	case "":
-		if c.placeholder(int32(result)) {
-			f.Fix = c.op(turn, operation.Safe, "drop the placeholder", &operation.DropResults{Results: []int32{int32(result)}, CopyOf: -1})
-			break
-		}
-		fallthrough
-	default:
-		f.Fix = c.resultAsText(result)
-	}
+	f.Fix = c.uncalled(result)
 	c.aboutResult(result, f)
+}
+
+// uncalled returns the operation of the chosen strategy for a result whose call is in the file,
+// but not in the request. A placeholder says nothing without its call.
+func (c *Context) uncalled(result int) *operation.Operation {
+	drop := &operation.DropResults{Results: []int32{int32(result)}, CopyOf: -1}
+	switch turn, s := c.turn(c.Results[result].Message), c.strategy(); {
+	case s == "leave":
+		return nil
+	case s == "drop":
+		return c.op(turn, operation.Unsafe, "drop the result", drop)
+	case s == "" && c.placeholder(int32(result)):
+		return c.op(turn, operation.Safe, "drop the placeholder", drop)
+	}
+	return c.resultAsText(result)
 }

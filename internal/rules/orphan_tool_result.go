@@ -63,11 +63,8 @@ call, ` + "`fix`" + ` has it keep the call too. This is safe.`,
 			for before < len(c.Calls) && c.Calls[before].Block < res.Block {
 				before++
 			}
-			if call := c.cutOff(i); call >= 0 && c.strategy() == "" {
-				c.aboutResult(i, Finding{
-					Severity: Error, Message: resultName(res) + " is sent without its call: the last compaction keeps the result, but not the call",
-					Refusal: c.cell(profile.Orphan).Text, Related: []Related{{"its call is here", c.Calls[call].ID.Span}}, Fix: c.keepCall(call),
-				})
+			if call := c.cutOff(i); call >= 0 {
+				c.withoutCut(i, call)
 				continue
 			}
 			if c.callOmitted(i) {
