@@ -30,6 +30,8 @@ func Bytes(src *source.Source, op *operation.Operation) (f edit.Fix, ok bool, er
 		lines.remove(do.At)
 		f.Edits, f.Gone = lines.compile(), []source.Span{do.At}
 		if do.Torn {
+			// The line ending before it stays, because the client appends to the file.
+			f.Edits = []edit.Edit{{Span: source.Span{Start: do.At.Start, End: w.size()}}}
 			var err error
 			if f.Drops, err = onlyIn(src, do.At); err != nil {
 				return f, false, err
