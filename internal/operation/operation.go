@@ -138,8 +138,9 @@ type (
 	TrimText struct{ Message int32 }
 
 	// DropRecord drops the record at At. CopyOf is the record of which it is an exact copy
-	// except for its timestamp, zero if it is not a copy. Torn says that the record is cut off:
-	// what is complete in it must be in other records, or the repair is unsafe.
+	// except for its timestamp, zero if it is not a copy. Torn says that it is the last record of
+	// a log and cut off, and that the client would append to what stays: what is complete in it
+	// must be in other records, or the repair is unsafe.
 	DropRecord struct {
 		At, CopyOf source.Span
 		Torn       bool

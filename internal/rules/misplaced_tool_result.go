@@ -9,7 +9,7 @@ import (
 )
 
 var misplacedToolResult = &Rule{
-	Name: "misplaced-tool-result", Category: Pairing, Severity: "error; warning if a compaction of a log is between the two",
+	Name: "misplaced-tool-result", Category: Pairing, Severity: "error",
 	Summary:    "A tool result comes too late to answer its call",
 	Points:     []profile.Point{profile.Misplaced},
 	Strategies: []string{"move", "text", "leave"},
@@ -21,7 +21,7 @@ With them, a result may also answer a call from before several assistant message
 
 In a log of pi, a compaction can begin while a tool runs. Its record is then between the call and
 the result. If a later compaction keeps all three, pi up to 0.85.1 sends the old summary between
-the two.`,
+the two. This is a warning.`,
 	Why: `The API looks for the result only in the messages right after the call. It answers as if there
 were no result. Programs that only compare ids accept such a history. Others replace the real
 result with a placeholder.`,

@@ -10,7 +10,7 @@ import (
 )
 
 var orphanToolResult = &Rule{
-	Name: "orphan-tool-result", Category: Pairing, Severity: "error; info if only the client leaves out the call, and error with --send, and in a session that doctor takes to be over",
+	Name: "orphan-tool-result", Category: Pairing, Severity: "error",
 	Summary:    "A tool result answers no call in the conversation",
 	Points:     []profile.Point{profile.Orphan},
 	Strategies: []string{"drop", "text", "relink", "leave"},

@@ -37,7 +37,7 @@ example, the program wrote the record again.`,
 				out.Message += "; the client skips it when it resumes the session"
 			}
 			if c.Lines {
-				out.Fix = fileOp(class, "drop the incomplete record", &operation.DropRecord{At: f.Whole, Torn: true})
+				out.Fix = fileOp(class, "drop the incomplete record", &operation.DropRecord{At: f.Whole, Torn: c.SkipsTorn})
 			}
 			return out
 		})
