@@ -76,7 +76,7 @@ func piSends(records []piRecord, old bool) (out []string) {
 		sent = append(sent, path[last+1:]...)
 	}
 	var open []string
-	close := func() {
+	answer := func() {
 		for _, id := range open {
 			out = append(out, "made up "+id)
 		}
@@ -85,10 +85,10 @@ func piSends(records []piRecord, old bool) (out []string) {
 	for i, r := range sent {
 		switch {
 		case r.Type == "compaction" && (i == 0 || old), r.Message.Role == "user":
-			close()
+			answer()
 			out = append(out, "user")
 		case r.Message.Role == "assistant":
-			close()
+			answer()
 			if r.Message.StopReason == "error" || r.Message.StopReason == "aborted" {
 				continue
 			}
@@ -104,7 +104,7 @@ func piSends(records []piRecord, old bool) (out []string) {
 			out = append(out, "result "+r.Message.ToolCallID)
 		}
 	}
-	close()
+	answer()
 	return out
 }
 
