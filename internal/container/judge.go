@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -149,10 +150,49 @@ func (j *judgement) missing() error {
 		}
 		j.file.Links = append(j.file.Links, transcript.LinkFault{
 			Key: j.d.Log.Parent, Live: j.live[i] && follows, Relink: follows, Record: k.record,
+			Sole: follows && j.d.Log.Straight && j.sole(int32(i)),
 			Span: parent.In(v).Span(), Whole: k.span(),
 		})
 	}
 	return nil
+}
+
+// sole reports whether only one record can be the missing parent of a link: the records of its
+// thread before it are one chain, and those after it descend from it.
+func (j *judgement) sole(lost int32) bool {
+	thread, last := j.chain.links[lost].thread, int32(-1)
+	for i := range j.chain.links {
+		k, at := &j.chain.links[i], int32(i)
+		if k.thread != thread || at == lost {
+			continue
+		}
+		p, known := j.chain.named(at)
+		switch {
+		case at > lost:
+			if !known || p < lost || p >= at || j.chain.links[p].thread != thread {
+				return false
+			}
+		case last < 0 && k.parent != 0, last >= 0 && (!known || p != last):
+			return false
+		default:
+			last = at
+		}
+	}
+	return last >= 0 && !slices.ContainsFunc(j.file.Links, func(l transcript.LinkFault) bool { return l.Duplicate }) && !j.torn(last, lost)
+}
+
+// torn reports whether a record cannot be read that is not between two links. The lost record
+// can be one between them, and the last record of the file has no children.
+func (j *judgement) torn(from, to int32) bool {
+	return slices.ContainsFunc(j.file.Faults, func(f transcript.RecordFault) bool {
+		switch {
+		case f.Kind == source.FaultGlued:
+			return f.Record <= j.chain.links[from].record || f.Record > j.chain.links[to].record
+		case f.Kind == source.FaultTruncated, !f.Unreadable():
+			return false
+		}
+		return f.Record <= j.chain.links[from].record || f.Record >= j.chain.links[to].record
+	})
 }
 
 // A firstRoots is the first link of a thread that leads to a root, and the first link

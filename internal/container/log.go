@@ -106,7 +106,7 @@ func (l *log) record(e element) error {
 			at.msg = int32(len(t.conv().Messages) - 1)
 		}
 	} else {
-		err = l.event(t, e.record)
+		err = l.event(t, e)
 	}
 	if !read {
 		l.file.Skipped++
@@ -123,7 +123,8 @@ func (l *log) record(e element) error {
 }
 
 // event reads a record without a message.
-func (l *log) event(t *thread, index int32) error {
+func (l *log) event(t *thread, e element) error {
+	index := e.record
 	log := l.d.Log
 	if len(log.Boundary)+len(log.Rollback)+len(log.Aborts) == 0 {
 		return nil
@@ -131,6 +132,12 @@ func (l *log) event(t *thread, index int32) error {
 	switch {
 	case l.env.is(log.Boundary):
 		if done := l.env.at[envSuccess]; !done.Exists() || done.True() {
+			for _, kept := range []source.Value{l.env.at[envKeptFrom], l.env.at[envKeptIndex]} {
+				if kept.Kind() == source.String || kept.Kind() == source.Number {
+					t.conv().Compactions = append(t.conv().Compactions, transcript.Compaction{Whole: e.val.Span(), Kept: kept.Span()})
+					break
+				}
+			}
 			return l.compact(t, index)
 		}
 	case l.env.is(log.Rollback):

@@ -43,6 +43,9 @@ type Blocks struct {
 	// Aborted and Hidden recognize messages that were aborted and messages that are
 	// not sent. One condition is enough. User-defined logs need both.
 	Aborted, Hidden []Cond
+	// Omitted recognizes messages that the client leaves out of its requests, although it
+	// sends the results of their calls. One condition is enough.
+	Omitted []Cond
 	// Skip recognizes elements that are not messages, such as bookkeeping. All its
 	// conditions must hold. It may be empty.
 	Skip []Cond
@@ -61,12 +64,12 @@ type Blocks struct {
 	onCall   func(block source.Value, call transcript.Call) transcript.Call
 	onResult func(block source.Value, res transcript.Result) transcript.Result
 
-	members Plan // role, content, message id, and the fields of Aborted and Hidden
+	members Plan // role, content, message id, and the fields of Aborted, Hidden and Omitted
 }
 
 // compile makes the plan for reading a message.
 func (d *Blocks) compile() {
-	d.members.lenses = slices.Concat([]Lens{d.Role, d.Content, d.MessageID}, lensesOf(d.Aborted), lensesOf(d.Hidden))
+	d.members.lenses = slices.Concat([]Lens{d.Role, d.Content, d.MessageID}, lensesOf(d.Aborted), lensesOf(d.Hidden), lensesOf(d.Omitted))
 	d.members.compile()
 }
 
@@ -376,14 +379,18 @@ func (r *blocksReader) read(v source.Value) bool {
 		r.b.SameTurn() // nothing in it is sent, so it does not end the turn
 	}
 	r.model = role == transcript.RoleAssistant
-	for i := range r.Aborted {
-		if r.Aborted[i].accepts(f[3+i]) {
-			m.Flags |= transcript.MessageAborted
-		}
-	}
-	for i := range r.Hidden {
-		if r.Hidden[i].accepts(f[3+len(r.Aborted)+i]) {
-			m.Flags |= transcript.MessageSuperseded
+	at := 3
+	for _, mark := range []struct {
+		conds []Cond
+		flag  transcript.MessageFlags
+	}{
+		{r.Aborted, transcript.MessageAborted}, {r.Hidden, transcript.MessageSuperseded}, {r.Omitted, transcript.MessageOmitted},
+	} {
+		for i := range mark.conds {
+			if mark.conds[i].accepts(f[at]) {
+				m.Flags |= mark.flag
+			}
+			at++
 		}
 	}
 	if own {

@@ -16,9 +16,11 @@ var ClaudeCode = &Dialect{
 {"type":"user","uuid":"u1","parentUuid":"a1","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a.txt"}]}}`,
 	Provider: "anthropic",
 	Window:   transcript.WindowLog,
-	Evidence: anthropicEvidence,
-	Members:  anthropicMembers,
-	Driver:   claudeCodeMessages{anthropicBlocks},
+	// Since 2.1.121 a resume skips a damaged line (gh:delexw/claude-code-trace#66).
+	SkipsTorn: true,
+	Evidence:  anthropicEvidence,
+	Members:   anthropicMembers,
+	Driver:    claudeCodeMessages{anthropicBlocks},
 	Log: &Log{
 		Type: "type", Subtype: "subtype", Speaks: []string{"user", "assistant"}, Payload: "message",
 		Evidence: []string{"uuid", "parentUuid", "sessionId", "leafUuid", "messageId"}, Lacks: []string{"session_id", "parent_tool_use_id"},

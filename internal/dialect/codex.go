@@ -17,6 +17,9 @@ var Codex = &Dialect{
 {"timestamp":"2026-01-02T03:04:06Z","type":"response_item","payload":{"type":"function_call_output","call_id":"call_1","output":"a.txt"}}`,
 	Provider: "openai-responses",
 	Window:   transcript.WindowLog,
+	// Its recorder warns of a line that it cannot parse, and goes on
+	// (https://github.com/openai/codex/blob/main/codex-rs/core/src/rollout/recorder.rs).
+	SkipsTorn: true,
 	Evidence: evidence.NewTable(
 		"decisive if type=web_search_call|image_generation_call and @keys.#!=1",
 		"shared if type=reasoning and !role:string and summary|encrypted_content:any",

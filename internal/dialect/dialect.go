@@ -98,6 +98,9 @@ type Dialect struct {
 	// CheckOnly says why transcripts in this dialect are not repaired, as a clause
 	// without a full stop. It is empty if they are repaired.
 	CheckOnly string
+	// SkipsTorn is set if the client skips a last line that is cut off when it resumes a
+	// session.
+	SkipsTorn bool
 	// Log describes the envelope of a session log. It is nil if messages have no
 	// envelope.
 	Log *Log

@@ -16,6 +16,8 @@ var GeminiCLI = &Dialect{
 {"id":"m1","timestamp":"2026-01-01T00:00:00Z","type":"gemini","content":"","toolCalls":[{"id":"ls-1","name":"ls","args":{},"status":"success","result":[{"functionResponse":{"id":"ls-1","name":"ls","response":{"output":"a.txt"}}}]}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
+	// Its reader ignores lines that it cannot parse (gh:google-gemini/gemini-cli#27276).
+	SkipsTorn: true,
 	Evidence: evidence.NewTable(
 		"none if type!=gemini|user|info|error|warning",
 		"decisive if any toolCalls.? has id and name and args, shown by list",

@@ -33,6 +33,9 @@ type Log struct {
 	Time   string
 	// ShortIDs is set if ids are eight hex digits instead of a UUID.
 	ShortIDs bool
+	// Straight is set if each record names the record that was written before it, except
+	// where the user goes back. So the place of a record tells its parent if that is lost.
+	Straight bool
 	// Numbered lists keys of fields that count records. A log with one of them is
 	// only checked.
 	Numbered []string

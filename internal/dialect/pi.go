@@ -20,7 +20,10 @@ var piBlocks = &Blocks{
 		Is: PartResult, ID: "toolCallId|toolUseId", Name: "toolName", Payload: "content",
 		Error: []Cond{{At: "isError", Is: []string{"true"}}},
 	},
-	Aborted:   []Cond{{At: "stopReason", Is: []string{"aborted", "error"}}},
+	Aborted: []Cond{{At: "stopReason", Is: []string{"aborted", "error"}}},
+	// transformMessages of pi-ai skips such messages and keeps their results, from 0.49.3 to
+	// 1.5.2 (gh:earendil-works/pi#1139, gh:openclaw/openclaw#14322).
+	Omitted:   []Cond{{At: "stopReason", Is: []string{"aborted", "error"}}},
 	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
 }
 
@@ -63,8 +66,10 @@ var Pi = &Dialect{
 		"shared if role:string and any content has type=thinking, alike",
 		"plain if role:string, alike",
 	),
-	Members: piMembers,
-	Driver:  piBlocks,
+	// Its loader skips each line that is not JSON (gh:earendil-works/pi#8575).
+	SkipsTorn: true,
+	Members:   piMembers,
+	Driver:    piBlocks,
 	Log: &Log{
 		Type: "type", Speaks: []string{"message"}, Payload: "message",
 		Kinds: []string{

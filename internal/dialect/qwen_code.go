@@ -4,6 +4,13 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
+// qwenBlocks are the contents of a log, in which each answer of the model is a record. So two
+// answers in a row are two turns, and a call of the first one has lost its result.
+var qwenBlocks = &Blocks{
+	Role: geminiBlocks.Role, NoRole: geminiBlocks.NoRole, Content: geminiBlocks.Content, Positional: true, Inline: true,
+	Parts: geminiBlocks.Parts, Message: geminiBlocks.Message, TextBlock: geminiBlocks.TextBlock,
+}
+
 // QwenCode is the session log of Qwen Code: Gemini contents in the envelope of
 // Claude Code.
 var QwenCode = &Dialect{
@@ -15,14 +22,18 @@ var QwenCode = &Dialect{
 {"uuid":"t1","parentUuid":"a1","sessionId":"s","type":"tool_result","message":{"role":"user","parts":[{"functionResponse":{"id":"call_1","name":"ls","response":{"output":"a.txt"}}}]}}`,
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
-	Evidence: geminiEvidence,
-	Members:  geminiMembers,
-	Driver:   geminiBlocks,
+	// Its loader skips what it cannot parse of a line (gh:QwenLM/qwen-code#3656).
+	SkipsTorn: true,
+	Evidence:  geminiEvidence,
+	Members:   geminiMembers,
+	Driver:    qwenBlocks,
 	Log: &Log{
 		Type: "type", Subtype: "subtype", Speaks: []string{"user", "assistant", "tool_result"}, Payload: "message",
 		Evidence: []string{"uuid", "parentUuid", "sessionId"},
 		ID:       "uuid", Parent: "parentUuid", Time: "timestamp",
-		Side: "isSidechain", Agent: "agentId",
+		// A walk from the last record stops at a lost parent (gh:QwenLM/qwen-code#6501).
+		Straight: true,
+		Side:     "isSidechain", Agent: "agentId",
 		Boundary: []string{"chat_compression"}, History: "systemPayload.compressedHistory",
 		ResultType: "tool_result",
 		Envelope:   []string{"isSidechain", "agentId", "sessionId", "cwd", "version", "gitBranch", "timestamp"},

@@ -561,6 +561,9 @@ func (c *checker) file(file *container.File) {
 		Faults: file.Faults, Keys: file.Keys, Links: file.Links, Lines: file.Framing == source.FramingLines,
 		Text: c.text, Emit: c.emit,
 	}
+	if d := c.opts.Dialects.ByName(file.Dialect); d != nil {
+		fc.SkipsTorn = fc.Lines && d.SkipsTorn
+	}
 	for _, f := range file.Faults {
 		if f.Unreadable() {
 			c.unreadable[f.Record] = true

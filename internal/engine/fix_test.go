@@ -495,6 +495,9 @@ func unexplained(text, out []byte, f *Fixed) string {
 			changed += 2
 		case kindOf[operation.RelinkRecord]():
 			mask = append(mask, linkKeys...)
+		case kindOf[operation.MoveRecord]():
+			mask = append(mask, linkKeys...)
+			moved++
 		case kindOf[operation.Texts]():
 			changed += max(2*n, len(r.Dropped)) // a call and its result
 		case kindOf[operation.Renumber]():
@@ -770,6 +773,9 @@ func faultyLinks(text, out []byte, f *Fixed) string {
 		if n > max(1, wasTwice[id]) && !byteRepairs(f) {
 			return fmt.Sprintf("%d records have the uuid %q", n, id)
 		}
+	}
+	if slices.ContainsFunc(f.Repairs, func(r Repair) bool { return r.Kind == kindOf[operation.MoveRecord]() }) {
+		removed, inserted = len(before), len(after) // chains with the record move
 	}
 	for id, n := range has {
 		was, there := had[id]

@@ -144,8 +144,13 @@ type (
 	TrimText struct{ Message int32 }
 
 	// DropRecord drops the record at At. CopyOf is the record of which it is an exact copy
-	// except for its timestamp, zero if it is not a copy.
-	DropRecord struct{ At, CopyOf source.Span }
+	// except for its timestamp, zero if it is not a copy. Torn says that it is the last record of
+	// a log and cut off, and that the client would append to what stays: what is complete in it
+	// must be in other records, or the repair is unsafe.
+	DropRecord struct {
+		At, CopyOf source.Span
+		Torn       bool
+	}
 	// DropBytes drops the bytes at At.
 	DropBytes struct{ At source.Span }
 	// EscapeNewlines escapes line feeds inside the strings of the record at At.
@@ -154,6 +159,18 @@ type (
 	ReplaceBytes struct{ At source.Span }
 	// RelinkRecord changes the parent at At of a record to the previous record in its scope.
 	RelinkRecord struct{ At source.Span }
+	// KeepCall has a compaction keep the record of Call and what follows it. At is where the
+	// compaction names the first record that it keeps.
+	KeepCall struct {
+		At   source.Span
+		Call int32
+	}
+	// MoveRecord moves the record at At behind the record of a message, in the file and in the
+	// chain of records.
+	MoveRecord struct {
+		At     source.Span
+		Behind int32
+	}
 	// Renumber renumbers the record with the ordinal at At, and the records after it, so that
 	// they continue from the record before.
 	Renumber struct{ At source.Span }
@@ -251,6 +268,12 @@ func (*ReplaceBytes) Kind() Kind { return "replace-bytes" }
 
 // Kind implements Action.
 func (*RelinkRecord) Kind() Kind { return "relink" }
+
+// Kind implements Action.
+func (*KeepCall) Kind() Kind { return "relink" }
+
+// Kind implements Action.
+func (*MoveRecord) Kind() Kind { return "move-record" }
 
 // Kind implements Action.
 func (*Renumber) Kind() Kind { return "renumber" }

@@ -2,6 +2,7 @@ package repair
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/operation"
@@ -24,7 +25,7 @@ import (
 //   - plain edits: ids that are renamed, minted, relinked or omitted, with their
 //     copies; roles and types that are set; a name copied from the call; surplus
 //     prompt cache markers; ordinals and parents of records
-//   - placeholders, which were never recorded
+//   - placeholders, which were never recorded, with the envelopes of their records
 //   - of an exact copy of something that stays: the id, the parent and the time of its
 //     record
 //
@@ -136,6 +137,11 @@ func (d *draft) account(f *edit.Fix) {
 	if len(d.stays) > 0 && d.Log != nil {
 		keys = append(slices.Clip(keys), d.Log.Format.Parent, d.Log.Format.Time)
 	}
+	known := d.known
+	if d.onlyPlaceholders() {
+		keys = append(append(slices.Clip(keys), d.Log.Format.Parent), d.Log.Format.Envelope...)
+		known = append(slices.Clip(known), d.Log.Format.Payload.Key())
+	}
 	for _, s := range d.stays {
 		a.stays(d.text(s))
 	}
@@ -156,7 +162,7 @@ func (d *draft) account(f *edit.Fix) {
 	drops, adds := a.net(
 		func(l edit.Leaf) bool {
 			none := slices.Contains(keys, l.Key) || d.src.is(l.At, "null")
-			return none && d.structural(l.At) || slices.Contains(d.known, l.Key) && d.empty(l.At) || d.saysID(l.At)
+			return none && d.structural(l.At) || slices.Contains(known, l.Key) && d.empty(l.At) || d.saysID(l.At)
 		},
 		func(l edit.Leaf) bool { return slices.Contains(keys, l.Key) },
 	)
@@ -171,6 +177,14 @@ func (d *draft) account(f *edit.Fix) {
 		f.Gone = append(f.Gone, at)
 	}
 	f.Gone = distinct(f.Gone)
+}
+
+// onlyPlaceholders reports whether everything that the fix takes out of a log is placeholders.
+func (d *draft) onlyPlaceholders() bool {
+	return d.Log != nil && len(d.taken) > 0 && d.Known != nil && !slices.ContainsFunc(d.taken, func(s source.Span) bool {
+		results := d.resultsIn(s)
+		return len(results) == 0 || slices.ContainsFunc(results, func(r int32) bool { return !d.Known(r) })
+	})
 }
 
 // structural reports whether a scalar is a field of a message, a block, the element of a call
@@ -217,7 +231,11 @@ func (d *draft) saysID(at source.Span) bool {
 
 // resultsIn returns the results in a span.
 func (p *Plan) resultsIn(s source.Span) (out []int32) {
-	for m := p.messageAt(s.Start); m >= 0 && int(m) < len(p.Conv.Messages) && p.Conv.Messages[m].Span().Start < s.End; m++ {
+	m := p.messageAt(s.Start)
+	if m < 0 && p.Log != nil { // the record begins before its message
+		m = p.messageIn(s)
+	}
+	for ; m >= 0 && int(m) < len(p.Conv.Messages) && p.Conv.Messages[m].Span().Start < s.End; m++ {
 		for _, b := range p.blocksOf(m) {
 			if b.Kind == transcript.BlockResult && s.Contains(b.Span) {
 				out = append(out, b.Ref)
@@ -225,6 +243,18 @@ func (p *Plan) resultsIn(s source.Span) (out []int32) {
 		}
 	}
 	return out
+}
+
+// messageIn returns the first message that begins in a span, -1 if there is none.
+func (p *Plan) messageIn(s source.Span) int32 {
+	if p.places != nil {
+		return -1 // the messages are not sorted by place
+	}
+	i := sort.Search(len(p.Conv.Messages), func(i int) bool { return p.Conv.Messages[i].Span().Start >= s.Start })
+	if i == len(p.Conv.Messages) || p.Conv.Messages[i].Span().Start >= s.End {
+		return -1
+	}
+	return int32(i)
 }
 
 // accounts are the leaves that edits remove and add.

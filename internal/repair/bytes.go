@@ -15,7 +15,8 @@ import (
 
 // Bytes returns the fix for an operation on the bytes of a record, and false if op is not
 // such an operation. If the bytes are not JSON, their content cannot be accounted for, and
-// the fix has the class that its rule gives it.
+// the fix has the class that its rule gives it. A record that is cut off can be accounted for up
+// to the tear.
 func Bytes(src *source.Source, op *operation.Operation) (f edit.Fix, ok bool, err error) {
 	w := &window{src: src}
 	read := func(s source.Span) []byte {
@@ -28,6 +29,14 @@ func Bytes(src *source.Source, op *operation.Operation) (f edit.Fix, ok bool, er
 		lines := &list{src: w, lines: true}
 		lines.remove(do.At)
 		f.Edits, f.Gone = lines.compile(), []source.Span{do.At}
+		if do.Torn {
+			// The line ending before it stays, because the client appends to the file.
+			f.Edits = []edit.Edit{{Span: source.Span{Start: do.At.Start, End: w.size()}}}
+			var err error
+			if f.Drops, err = onlyIn(src, do.At); err != nil {
+				return f, false, err
+			}
+		}
 	case *operation.DropBytes:
 		f.Edits = []edit.Edit{{Span: stripped(w, do.At)}}
 		if op.Class == operation.Unsafe { // otherwise it is padding

@@ -226,10 +226,34 @@ func (c *chain) takeOut(i int32) {
 		}
 	}
 	for _, at := range c.refs[n.id] {
-		if !c.gone[c.at(at.Start)] {
+		switch {
+		case c.gone[c.at(at.Start)]:
+		case c.keptFrom[at]:
+			c.set(at, cmp.Or(c.next(i), to))
+		default:
 			c.set(at, to)
 		}
 	}
+}
+
+// next returns the id of the first record that stays of those behind a removed one, "" if there
+// is none.
+func (c *chain) next(i int32) string {
+	for range c.gone { // bounded, because parents may form a circle
+		child := int32(-1)
+		for k := range c.hanging(c.nodes[i].id) {
+			child = k
+			break
+		}
+		if child < 0 || !c.gone[child] {
+			if child < 0 || c.nodes[child].id < 0 {
+				return ""
+			}
+			return c.text(c.nodes[child].idAt())
+		}
+		i = child
+	}
+	return ""
 }
 
 // renumber updates the numbers by which compactions identify the first record that they keep.
@@ -257,22 +281,21 @@ func (c *chain) insert() {
 	parents := map[int32]string{} // by node: its new parent
 	tails := map[int32]string{}   // by node: the id of the last new record after it
 	lists := map[source.Span]*list{}
+	spots := make([]spot, len(c.inserted))
+	ends := map[spot]int{} // the last new record of each spot
+	for i := range c.inserted {
+		spots[i] = c.spot(&c.inserted[i])
+		ends[spots[i]] = i
+	}
 	for i := range c.inserted {
 		ins := &c.inserted[i]
-		at, caller := c.at(ins.behind), &c.nodes[c.at(ins.call)]
-		// It comes after the records that belong to the call.
-		for int(at)+1 < len(c.nodes) && c.nodes[at+1].follow && c.nodes[at+1].scope == caller.scope && c.nodes[at+1].hangsOn(&c.nodes[at]) {
-			at++
-		}
-		// A log with numbered records is only ever appended to. Only bookkeeping follows a
-		// call of its last turn.
-		if f := c.Format; f.Ordinal != "" && c.d.at(caller.span()).Get(f.Ordinal).Exists() {
-			at = int32(len(c.nodes) - 1)
-		}
-		anchor := c.anchor(at, c.d.turn(ins.of))
+		at, anchor, caller := spots[i].at, spots[i].anchor, &c.nodes[c.at(ins.call)]
 		on := &c.nodes[anchor]
 		c.from(on, on.idAt())
-		id := c.lost(at)
+		id := ""
+		if ends[spots[i]] == i { // the next record hangs on the last of them
+			id = c.lost(at)
+		}
 		if id == "" || c.new[id] {
 			id = c.fresh(c.text(caller.idAt()), ins.id)
 		}
@@ -310,6 +333,24 @@ func (c *chain) insert() {
 			c.set(e.Span, string(e.Text))
 		}
 	}
+}
+
+// A spot is the record that a new one follows, and its parent.
+type spot struct{ at, anchor int32 }
+
+// spot returns where a new record goes.
+func (c *chain) spot(ins *insertion) spot {
+	at, caller := c.at(ins.behind), &c.nodes[c.at(ins.call)]
+	// It comes after the records that belong to the call.
+	for int(at)+1 < len(c.nodes) && c.nodes[at+1].follow && c.nodes[at+1].scope == caller.scope && c.nodes[at+1].hangsOn(&c.nodes[at]) {
+		at++
+	}
+	// A log with numbered records is only ever appended to. Only bookkeeping follows a call of
+	// its last turn.
+	if f := c.Format; f.Ordinal != "" && c.d.at(caller.span()).Get(f.Ordinal).Exists() {
+		at = int32(len(c.nodes) - 1)
+	}
+	return spot{at, c.anchor(at, c.d.turn(ins.of))}
 }
 
 // anchor returns the parent of a new record after the record at. That is at itself, if a

@@ -35,6 +35,7 @@ type Log struct {
 	ids      source.Index
 	nodes    []node
 	refs     map[int32][]source.Span // by id: where a record refers to it, other than as its parent
+	keptFrom map[source.Span]bool    // those of refs that name the first record that a compaction keeps
 	counts   []count
 	kept     map[int32][]keep // by id: where a compaction lists it as kept
 	callRefs map[string][]source.Span
@@ -192,8 +193,14 @@ func (l *Log) Add(rec source.Record) {
 	l.source = l.source || at[linkSource].Exists()
 	l.ref(at[linkSource])
 	refs, callRefs := at[linkRefs:linkRefs+len(l.Format.Refs)], at[linkRefs+len(l.Format.Refs):]
-	for _, v := range refs {
+	for i, v := range refs {
 		l.ref(v)
+		if dialect.Lens(l.Format.Refs[i]) == l.Format.KeptFrom && v.Exists() {
+			if l.keptFrom == nil {
+				l.keptFrom = map[source.Span]bool{}
+			}
+			l.keptFrom[v.Span()] = true
+		}
 	}
 	for _, v := range callRefs {
 		if v.Kind() == source.String {

@@ -267,6 +267,10 @@ func (d *draft) do(op *operation.Operation) bool {
 		return d.merge(do.Message)
 	case *operation.RelinkResult:
 		return d.relink(do.Result, do.Call)
+	case *operation.KeepCall:
+		return d.Log != nil && d.log().keepCall(do.At, d.standing(d.Conv.Calls[do.Call].Message))
+	case *operation.MoveRecord:
+		return d.Log != nil && d.log().moveRecord(do.At, d.standing(do.Behind))
 	case *operation.RenamePairs:
 		return d.renamePairs(do.Calls, op.Class == operation.Unsafe)
 	case *operation.RenameID:

@@ -187,7 +187,7 @@ func done(k operation.Kind) string {
 	switch k {
 	case "insert-result", "set-state":
 		return "inserted"
-	case "move-result":
+	case "move-result", "move-record":
 		return "moved"
 	case "rename-id", "mint-id":
 		return "renamed"
@@ -345,7 +345,7 @@ func applied(f *engine.Fixed, written bool) jsonApplied {
 		switch r.Kind {
 		case "insert-result", "set-state":
 			out.Results.Inserted += r.Results
-		case "move-result":
+		case "move-result", "move-record":
 			out.Results.Moved += r.Results
 		case "rename-id", "mint-id":
 			out.Results.Renamed += r.Results

@@ -14,7 +14,11 @@ parent is missing, the agent stops there, and the model no longer sees anything 
 The finding is an error if it cuts off earlier records of the current branch. Otherwise it is a
 warning.`,
 	Repair: "`fix --unsafe`" + ` makes the previous record of the same scope the parent. This is unsafe because the
-two records may never have belonged together.`,
+two records may never have belonged together.
+
+It is safe in a log in which each record names the one that was written before it, such as that of
+Qwen Code, if only one record can be the parent: those before it are one chain, those after it
+descend from it, and all others can be read.`,
 	Bad: `{"type":"user","uuid":"u0","parentUuid":null,"message":{"role":"user","content":"go"}}
 {"type":"user","uuid":"u1","parentUuid":"gone","message":{"role":"user","content":"on"}}`,
 	Good: `{"type":"user","uuid":"u0","parentUuid":null,"message":{"role":"user","content":"go"}}
@@ -33,7 +37,11 @@ two records may never have belonged together.`,
 				f.Message += ", so the records before it are cut off"
 			}
 			if l.Relink {
-				f.Fix = fileOp(operation.Unsafe, "set the parent to the record before it", &operation.RelinkRecord{At: l.Span})
+				class := operation.Unsafe
+				if l.Sole {
+					class = operation.Safe
+				}
+				f.Fix = fileOp(class, "set the parent to the record before it", &operation.RelinkRecord{At: l.Span})
 			}
 			c.report(f)
 		}

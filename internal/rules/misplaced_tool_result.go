@@ -17,11 +17,16 @@ var misplacedToolResult = &Rule{
 the tool was running, a hook added a message, or an assistant turn did not wait for the result.
 
 Anthropic, Gemini and Bedrock with Claude treat consecutive messages of one role as one message.
-With them, a result may also answer a call from before several assistant messages.`,
+With them, a result may also answer a call from before several assistant messages.
+
+In a log of pi, a compaction can begin while a tool runs. Its record is then between the call and
+the result. If a later compaction keeps all three, pi up to 0.85.1 sends the old summary between
+the two. This is a warning.`,
 	Why: `The API looks for the result only in the messages right after the call. It answers as if there
 were no result. Programs that only compare ids accept such a history. Others replace the real
 result with a placeholder.`,
-	Repair: `By default, toolguard moves the result to its call. It moves nothing in session logs.
+	Repair: `By default, toolguard moves the result to its call. In session logs it moves no results. It moves
+the record of a compaction behind the results.
 
 | strategy | class | what toolguard does |
 |---|---|---|
@@ -40,6 +45,7 @@ result with a placeholder.`,
 		if !c.arrays() {
 			return
 		}
+		c.insidePairs()
 		guessed := c.standIns()
 		for i := range c.Pairing.Calls {
 			x := &c.Pairing.Calls[i]

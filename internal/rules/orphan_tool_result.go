@@ -20,7 +20,12 @@ If results have no ids and there are more results than calls, the surplus result
 toolguard cannot know which ones they are. ` + "`ambiguous-pairing`" + ` repairs them.
 
 If the conversation refers to state that the provider keeps (` + "`previous_response_id`" + `), the call may
-be there. Then the finding is an info, unless the result has no id.`,
+be there. Then the finding is an info, unless the result has no id.
+
+Some clients do not send all that they store, and so the call is missing only in the request. pi and
+OpenClaw leave out a message of the assistant that was aborted or failed (` + "`stopReason`" + `), but send
+the results of its calls. This is an error with ` + "`--send`" + ` and for ` + "`toolguard doctor`" + `, and otherwise an
+info. A compaction of pi can keep a result without its call, which is an error.`,
 	Why: `The call was removed, or its id was changed on one side only. This often happens when a history is
 compressed or cut to its last messages. Every strict provider rejects such a result.`,
 	Repair: `By default, ` + "`fix --unsafe`" + ` drops the result. toolguard never invents a call for it.
@@ -34,7 +39,11 @@ compressed or cut to its last messages. Every strict provider rejects such a res
 
 ` + "`--strategy ambiguous-pairing=mint`" + ` also turns leftover results into text. If a result in a
 session log becomes text, toolguard removes the fields of the record that describe the result
-(` + "`toolUseResult`" + `, ` + "`sourceToolAssistantUUID`" + `).`,
+(` + "`toolUseResult`" + `, ` + "`sourceToolAssistantUUID`" + `).
+
+If the client leaves out the call, the default is ` + "`text`" + `, and a placeholder result is dropped, which is
+safe. toolguard inserts no placeholder for such a call. If a compaction keeps a result without its
+call, ` + "`fix`" + ` has it keep the call too. This is safe.`,
 	Bad: `[{"role":"user","content":"q"},
  {"role":"tool","tool_call_id":"gone","content":"x"},
  {"role":"assistant","content":"a"}]`,
@@ -53,6 +62,14 @@ session log becomes text, toolguard removes the fields of the record that descri
 			l := &c.Pairing.Results[i]
 			for before < len(c.Calls) && c.Calls[before].Block < res.Block {
 				before++
+			}
+			if call := c.cutOff(i); call >= 0 {
+				c.withoutCut(i, call)
+				continue
+			}
+			if c.callOmitted(i) {
+				c.withoutCall(i)
+				continue
 			}
 			if l.Fate != pairing.Orphan && !(l.Surplus && c.arrays()) || res.Answer.ByProvider() {
 				continue

@@ -234,7 +234,8 @@ type Finding struct {
 
 // hidden reports whether no provider sees a message.
 func (c *Context) hidden(message int32) bool {
-	return c.Messages[message].Has(transcript.MessageSuperseded)
+	m := &c.Messages[message]
+	return m.Has(transcript.MessageSuperseded) || m.Has(transcript.MessageOmitted)
 }
 
 // place matches the position in a provider error, which depends on the request.
@@ -383,8 +384,10 @@ type FileContext struct {
 	Keys   []transcript.KeyFault
 	Links  []transcript.LinkFault
 	Lines  bool // the records are the lines of the file
-	Text   func(source.Span) string
-	Emit   func(Finding)
+	// SkipsTorn says that the client skips a last line that is cut off.
+	SkipsTorn bool
+	Text      func(source.Span) string
+	Emit      func(Finding)
 
 	rule *Rule
 }

@@ -7,13 +7,20 @@ import (
 )
 
 var truncatedRecord = &Rule{
-	Name: "truncated-record", Category: Framing, Severity: "error",
+	Name: "truncated-record", Category: Framing, Severity: "error; warning in a log whose client skips the record",
 	Summary: "The last record is cut off",
 	What:    `Checks for files that end in the middle of their last record.`,
 	Why: `The program crashed, or the disk was full, while the record was being written. The rest of the
-record is lost. A program that does not expect this cannot load the session at all.`,
+record is lost. A program that does not expect this cannot load the session at all. The clients of
+some logs skip such a record when they resume the session. Then the finding is a warning. The
+record must still go, because the next record that is written would follow on the same line (see
+` + "`glued-records`" + `).`,
 	Repair: "`fix --unsafe`" + ` drops the incomplete record. Without ` + "`--unsafe`" + ` the record stays, and toolguard
-inserts no placeholder results, because a missing result may be in it.`,
+inserts no placeholder results, because a missing result may be in it.
+
+In a log whose client skips the record, this is a safe repair if all that is complete in the record
+is in other records too: each key, string, number and literal, as often as in the record. For
+example, the program wrote the record again.`,
 	Bad: `{"role":"user","content":"q"}
 {"role":"assistant","cont`,
 	Good: `{"role":"user","content":"q"}
@@ -24,8 +31,13 @@ inserts no placeholder results, because a missing result may be in it.`,
 			if f.Want != "" {
 				out.Message += ": expected " + f.Want
 			}
+			class := operation.Unsafe
+			if c.SkipsTorn {
+				out.Severity, class = Warning, operation.Safe // unless something is only there
+				out.Message += "; the client skips it when it resumes the session"
+			}
 			if c.Lines {
-				out.Fix = fileOp(operation.Unsafe, "drop the incomplete record", &operation.DropRecord{At: f.Whole})
+				out.Fix = fileOp(class, "drop the incomplete record", &operation.DropRecord{At: f.Whole, Torn: c.SkipsTorn})
 			}
 			return out
 		})

@@ -70,6 +70,9 @@ type Reader struct {
 	// wasted is the number of bytes that join examined in vain.
 	wasted int64
 
+	// near is the last readable record of a line.
+	near neighbour
+
 	// peeked is the buffer of the last peek, and peekedAt its offset.
 	peeked   []byte
 	peekedAt int64
@@ -259,7 +262,7 @@ func (r *Reader) nextLine() (Record, error) {
 	s := r.scan.Scan(text, 0, Strict)
 	if s.Kind == FaultNone {
 		if r.follows(start, text, s.End) {
-			return r.goodLine(r.good(start, s), nul, again)
+			return r.goodLine(r.good(start, s), nul, again, nil)
 		}
 		s.fail(FaultInvalidJSON, SkipBlank(text, s.End), wantLineEnd)
 	}
@@ -279,10 +282,8 @@ func (r *Reader) nextLine() (Record, error) {
 		}
 	}
 	if s.Kind == FaultInvalidJSON {
-		if at, g := r.glued(start, text, s.At); at > 0 {
-			rec := r.good(start, g)
-			rec.Faults = append([]Fault{{Kind: FaultGlued, Span: Span{start, start + int64(at)}}}, rec.Faults...)
-			return r.goodLine(rec, nul, false)
+		if rec, is, err := r.glued(start, text, next, s); is || err != nil {
+			return r.goodLine(rec, nul, false, err)
 		}
 	}
 	if s.Kind == FaultTruncated {
@@ -297,10 +298,16 @@ func (r *Reader) nextLine() (Record, error) {
 					return Record{}, err
 				}
 				if joined.Kind == FaultNone {
-					return r.goodLine(r.good(start, joined), nul, again)
+					return r.goodLine(r.good(start, joined), nul, again, nil)
 				}
 				text = r.win.bytes(start, end) // the window may have moved
 			}
+		}
+		if rec, is, err := r.glued(start, text, next, s); is || err != nil {
+			return r.goodLine(rec, nul, false, err)
+		}
+		if rest < r.src.size {
+			text = r.win.bytes(start, end) // the window may have moved
 			s.Kind = FaultInvalidJSON
 		}
 	}
@@ -311,7 +318,11 @@ func (r *Reader) nextLine() (Record, error) {
 
 // goodLine finishes a readable record of a line. again is set if another whole record is on
 // that line before it: the first such record of a line has a fault.
-func (r *Reader) goodLine(rec Record, nul Span, again bool) (Record, error) {
+func (r *Reader) goodLine(rec Record, nul Span, again bool, err error) (Record, error) {
+	if err != nil {
+		return Record{}, err
+	}
+	r.near.at = rec.Span
 	told := again && r.shared
 	r.shared = again
 	if again && !told {
@@ -427,32 +438,6 @@ func (r *Reader) cutAtNUL(start int64, text []byte, from int) (int, error) {
 func (r *Reader) crash(off int64) (bool, int64, error) {
 	_, end, c, err := r.skip(off, false)
 	return end == r.src.size || c == '\n' || c == '{' || c == '[', end, err
-}
-
-// glued handles a torn record that is followed by a complete value on the same line. It
-// returns the offset of the complete value, or 0. The torn record is valid JSON up to the
-// tear. The syntax error is therefore at the first brace of the next record. If the tear
-// is inside a string, the first quote of the next record ends that string, and the error
-// is at the byte after the quote.
-func (r *Reader) glued(start int64, text []byte, fault int) (int, Scan) {
-	for last := 0; ; {
-		at := fault
-		if at > 0 && text[at-1] == '"' {
-			for at -= 2; at > 0 && (text[at] == ' ' || text[at] == '\t'); at-- {
-			}
-		}
-		if at <= last || at >= len(text) || text[at] != '{' && text[at] != '[' {
-			return 0, Scan{}
-		}
-		s := r.scan.Scan(text, at, Strict)
-		if s.Kind == FaultNone && r.follows(start, text, s.End) {
-			return at, s
-		}
-		if s.Kind != FaultInvalidJSON {
-			return 0, Scan{}
-		}
-		last, fault = at, s.At
-	}
 }
 
 // join assembles a record that starts at start and continues in the lines from next on.

@@ -103,6 +103,9 @@ type Conversation struct {
 	// Incomplete is set if a record of the conversation could not be read. A missing
 	// result may be in that record.
 	Incomplete bool
+	// Compactions are the records that mark compactions and name what they keep, in the order of
+	// the file.
+	Compactions []Compaction
 	// Unread are elements among the messages that no dialect recognizes.
 	Unread []Unread
 	// Strays are fields of messages that are about calls or results and that no dialect
@@ -248,6 +251,9 @@ const (
 	// MessageUnmarked marks a message whose blocks were all examined and have no mark for
 	// the prompt cache.
 	MessageUnmarked
+	// MessageOmitted marks a message that the client leaves out of its requests, although it
+	// sends the results of its calls.
+	MessageOmitted
 )
 
 // A Message is one message of the transcript: an element of a messages array, an item, or
@@ -622,11 +628,22 @@ type LinkFault struct {
 	// Relink is set if the scope has an earlier record that does not descend from this
 	// one.
 	Relink bool
+	// Sole is set if only one record can be the parent, and the other links of the scope
+	// are whole.
+	Sole   bool
 	Span   source.Span // the id, the parent reference or the number
 	First  source.Span // for a duplicate, the first record's id
 	Record int32
 	ID     string
 	Whole  source.Span // the record
+}
+
+// A Compaction is the record of a compaction.
+type Compaction struct {
+	Whole source.Span // the record
+	// Kept is where it names the first record that it keeps: the id, or the number among the
+	// records.
+	Kept source.Span
 }
 
 // An Unread is an element that was not read.
