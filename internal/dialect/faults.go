@@ -347,7 +347,9 @@ func (d *Events) faults(outer *checker) {
 	call := func(c *checker, e *CallEvent) {
 		c.needs("id", e.ID != "")
 		c.needs("name", e.Name != "")
-		c.checkHolder(e.ID, e.Name.Parent())
+		if e.Answer != "" {
+			c.checkHolder(e.ID, e.Name.Parent())
+		}
 		if d.Type != "" {
 			d.checkAnswer(c, e)
 		}
