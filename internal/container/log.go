@@ -75,6 +75,7 @@ func (l *log) finished(t *thread) *transcript.Conversation {
 		c.AppendOnly, c.OnResume = true, l.d.Log.OnResume
 	}
 	t.settle(c.Messages)
+	c.Echoes = t.open.echoed()
 	return c
 }
 
@@ -106,6 +107,7 @@ func (l *log) record(e element) error {
 		}
 	} else {
 		err = l.event(t, e.record)
+		l.echo(t, e)
 	}
 	if !read {
 		l.file.Skipped++
@@ -187,6 +189,8 @@ func (l *log) read(t *thread, index int32, payload, typ, turnAlt source.Value) (
 	rd := q.reader(l.d)
 	q.b.Record = index
 	before, since := len(c.Messages), c.Mark()
+	calls, results := len(c.Calls), len(c.Results)
+	defer func() { l.pair(t, calls, results) }()
 	own := l.readOwn(rd, payload, typ, turnAlt)
 	q.b.Strays(since, payload, l.d.Beside)
 	if !own {

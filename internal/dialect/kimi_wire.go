@@ -64,5 +64,9 @@ var KimiWire = &Dialect{
 		Boundary: []string{"context.clear", "context.apply_compaction"},
 		Rollback: []string{"context.undo"}, Turns: "count",
 		Aborts: []string{"StepInterrupted", "turn.cancelled"},
+		Echoes: []Echo{{
+			Type: "agent.message.appended", When: []Cond{{At: "message.message.role", Is: []string{"tool"}}}, ID: "message.message.toolCallId",
+			Text: "message.message.content", Joined: true,
+		}},
 	},
 }

@@ -76,6 +76,9 @@ type Log struct {
 	ResultCopy, ResultSource string
 	Envelope                 []string
 	Copied                   []Lens
+	// Echoes are the records that repeat results beside the messages. Two built-in dialects
+	// have them.
+	Echoes []Echo `toml:"-"`
 	// Follows lists the types of records that may be between a call and its result.
 	Follows []string
 	// Refs lists the keys of references to records other than the parent. CallRefs

@@ -32,13 +32,13 @@ type chain struct {
 	relinked []source.Span // parents that no record has as its id
 	ordinals []source.Span // ordinals from which on records are numbered anew
 
-	gone     map[int32]bool  // nodes
-	new      map[string]bool // ids of new records
-	lines    *list
-	sets     []set
-	appended int64         // records with an ordinal
-	behind   map[int32]int // by node: the new records after it
-	within   []source.Span // the records that contain the edits
+	gone   map[int32]bool  // nodes
+	new    map[string]bool // ids of new records
+	lines  *list
+	sets   []set
+	places []int32       // the nodes that new records follow, in order
+	behind map[int32]int // by node: the new records after it
+	within []source.Span // the records that contain the edits
 }
 
 // An insertion is a new record for a call.
@@ -264,9 +264,9 @@ func (c *chain) insert() {
 		for int(at)+1 < len(c.nodes) && c.nodes[at+1].follow && c.nodes[at+1].scope == caller.scope && c.nodes[at+1].hangsOn(&c.nodes[at]) {
 			at++
 		}
-		// A log with numbered records is only ever appended to. Only bookkeeping follows a
-		// call of its last turn.
-		if f := c.Format; f.Ordinal != "" && c.d.at(caller.span()).Get(f.Ordinal).Exists() {
+		// A log with numbered records is only ever appended to, unless a recorded result
+		// belongs in the middle. Only bookkeeping follows a call of its last turn.
+		if f := c.Format; f.Ordinal != "" && c.d.at(caller.span()).Get(f.Ordinal).Exists() && c.d.Pairing.Calls[ins.of].State == pairing.Pending {
 			at = int32(len(c.nodes) - 1)
 		}
 		anchor := c.anchor(at, c.d.turn(ins.of))
@@ -282,6 +282,7 @@ func (c *chain) insert() {
 			return
 		}
 		c.lines.after(c.nodes[at].span(), text)
+		c.places = append(c.places, at)
 		if id == "" {
 			continue
 		}
@@ -302,6 +303,7 @@ func (c *chain) insert() {
 			lists[k.in].after(k.at, []byte(id))
 		}
 	}
+	c.makeRoom()
 	for i, to := range parents {
 		c.set(c.nodes[i].parentAt(), to)
 	}
@@ -309,6 +311,29 @@ func (c *chain) insert() {
 		for _, e := range l.compile() {
 			c.set(e.Span, string(e.Text))
 		}
+	}
+}
+
+// makeRoom renumbers the numbered records behind the new ones.
+func (c *chain) makeRoom() {
+	if c.Format.Ordinal == "" || len(c.places) == 0 {
+		return
+	}
+	new := 0
+	for i := c.places[0] + 1; int(i) < len(c.nodes); i++ {
+		for new < len(c.places) && c.places[new] < i {
+			new++
+		}
+		v := c.d.at(c.nodes[i].span()).Get(c.Format.Ordinal)
+		if !v.Exists() {
+			continue
+		}
+		n, err := strconv.ParseInt(string(v.Raw()), 10, 64)
+		if err != nil {
+			c.d.failed = true
+			return
+		}
+		c.set(v.Span(), strconv.FormatInt(n+int64(new), 10))
 	}
 }
 
@@ -418,15 +443,15 @@ func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string
 	}
 	var last source.Value
 	if f.Ordinal != "" {
-		last = c.d.at(c.nodes[len(c.nodes)-1].span()).Get(f.Ordinal)
+		last = c.d.at(c.nodes[at].span()).Get(f.Ordinal)
 	}
 	if last.Exists() {
 		n, err := strconv.ParseInt(string(last.Raw()), 10, 64)
 		if err != nil {
 			return nil, err
 		}
-		c.appended++
-		add(f.Ordinal, strconv.FormatInt(n+c.appended, 10))
+		// The new records before it take numbers too.
+		add(f.Ordinal, strconv.FormatInt(n+int64(len(c.places))+1, 10))
 	}
 	if id != "" {
 		add(f.ID, id)

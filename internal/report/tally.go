@@ -15,6 +15,9 @@ type Tally struct {
 	Rule  string
 	Count int
 	Tools []string
+	// Recorded says that a missing result is recorded elsewhere in the file, where the agent
+	// does not look for it.
+	Recorded bool
 }
 
 // TallyErrors counts the errors in a file by rule, in the order of their places.
@@ -31,6 +34,7 @@ func TallyErrors(r *engine.Report) []Tally {
 		}
 		t := &out[i]
 		t.Count += n
+		t.Recorded = t.Recorded || f.Recorded
 		if f.Tool != "" && !slices.Contains(t.Tools, f.Tool) {
 			t.Tools = append(t.Tools, f.Tool)
 		}

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"strconv"
+
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -35,7 +37,15 @@ load the session.`,
 				if call.State == transcript.CallInterrupted {
 					what = "it was interrupted"
 				}
-				c.aboutCall(i, Finding{Severity: Info, Message: callName(call) + " has no result: " + what, Fix: c.answered(i, c.strategyOr("leave"))})
+				f := Finding{Severity: Info, Message: callName(call) + " has no result: " + what}
+				if record, differs := c.echoed(i); record != 0 && !differs {
+					f.Severity, f.Recorded = Warning, true
+					f.Message += ", but record " + strconv.Itoa(int(record)) + " repeats it"
+					f.Fix, f.Unfixed = c.answer(i, "insert")
+				} else {
+					f.Fix = c.answered(i, c.strategyOr("leave"))
+				}
+				c.aboutCall(i, f)
 			}
 		}
 	},

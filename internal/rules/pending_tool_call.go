@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"strconv"
+
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -52,7 +54,12 @@ result.
 			case seen:
 				f.Message = callName(call) + " has no result yet"
 			}
-			if c.Send || c.Over && f.Severity == Error {
+			record, differs := c.echoed(i)
+			if f.Recorded = record != 0 && !differs; f.Recorded {
+				f.Severity = max(f.Severity, Warning)
+				f.Message += ", but record " + strconv.Itoa(int(record)) + " repeats it"
+			}
+			if c.Send || c.Over && f.Severity == Error || f.Recorded {
 				f.Fix, f.Unfixed = c.answer(i, "insert")
 			} else {
 				f.Fix, f.Unfixed = c.answer(i, "leave")

@@ -156,6 +156,7 @@ type Conversation struct {
 	Copies   []Copy
 	Aliases  []Alias
 	Mentions []Mention
+	Echoes   []Echo
 }
 
 // A Mark is the lengths of the lists of a conversation at one time.
@@ -578,6 +579,16 @@ type KeyFault struct {
 	First, Again source.Span // the two keys
 	Key          string
 	Record       int32
+}
+
+// An Echo is a record of a log that repeats the result of a call which has none. A call may
+// have several, one after the other.
+type Echo struct {
+	Call   int32
+	Record int32 // from 1
+	At     source.Span
+	// Unsure is set if another call has the same id, or if there are too many such records.
+	Unsure bool
 }
 
 // A LinkFault is a defect in the references between the records of a log.
