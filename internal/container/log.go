@@ -111,6 +111,9 @@ func (l *log) record(e element) error {
 	}
 	if !read {
 		l.file.Skipped++
+		if l.env.is(l.d.Log.Progress) {
+			at.msg = progress
+		}
 	}
 	if own == 0 || err != nil {
 		return err

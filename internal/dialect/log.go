@@ -79,6 +79,9 @@ type Log struct {
 	// Echoes are the records that repeat results beside the messages. Two built-in dialects
 	// have them.
 	Echoes []Echo `toml:"-"`
+	// Progress lists the types of records that report the progress of a call. Newer versions of
+	// the agent do not load them. One built-in dialect has them.
+	Progress []string `toml:"-"`
 	// Follows lists the types of records that may be between a call and its result.
 	Follows []string
 	// Refs lists the keys of references to records other than the parent. CallRefs

@@ -146,8 +146,9 @@ type (
 	EscapeNewlines struct{ At source.Span }
 	// ReplaceBytes replaces bytes that are not valid text in the record at At.
 	ReplaceBytes struct{ At source.Span }
-	// RelinkRecord changes the parent at At of a record to the previous record in its scope.
-	RelinkRecord struct{ At source.Span }
+	// RelinkRecord changes the parent at At of a record to the record with the id at To or, if To
+	// is zero, to the previous record in its scope.
+	RelinkRecord struct{ At, To source.Span }
 	// Renumber renumbers the record with the ordinal at At, and the records after it, so that
 	// they continue from the record before.
 	Renumber struct{ At source.Span }

@@ -27,9 +27,9 @@ type chain struct {
 	removed  []int64
 	dropped  map[int64]source.Span // records that become empty, with the spans of their content
 	inserted []insertion
-	texted   []int64       // records whose results became text
-	renamed  [][2]string   // ids of calls, as written
-	relinked []source.Span // parents that no record has as its id
+	texted   []int64     // records whose results became text
+	renamed  [][2]string // ids of calls, as written
+	relinked []relinking
 	ordinals []source.Span // ordinals from which on records are numbered anew
 
 	gone   map[int32]bool  // nodes
@@ -39,6 +39,12 @@ type chain struct {
 	places []int32       // the nodes that new records follow, in order
 	behind map[int32]int // by node: the new records after it
 	within []source.Span // the records that contain the edits
+}
+
+// A relinking is a new parent for a record.
+type relinking struct {
+	parent source.Span // the old one
+	to     source.Span // the id of the new one; zero for the previous record
 }
 
 // An insertion is a new record for a call.
@@ -148,8 +154,12 @@ func (c *chain) compile() (edits []edit.Edit) {
 	// If a record has two ids, the lost record is not known. If it has two parents, its place
 	// in the tree is not known.
 	c.d.failed = c.d.failed || len(c.relinked) > 0 && c.doubled
-	for _, at := range c.relinked {
-		c.toTheOneBefore(at)
+	for _, r := range c.relinked {
+		if r.to.IsZero() {
+			c.toTheOneBefore(r.parent)
+		} else {
+			c.toThat(r)
+		}
 	}
 	for _, at := range c.ordinals {
 		c.count(at)
@@ -544,6 +554,34 @@ func (c *chain) toTheOneBefore(parent source.Span) {
 			}
 		}
 	}
+}
+
+// toThat makes a record the parent of another, unless that would close a circle or another
+// record has the same id.
+func (c *chain) toThat(r relinking) {
+	i, k := c.at(r.parent.Start), c.at(r.to.Start)
+	n := &c.nodes[k]
+	if n.id < 0 || len(c.twins[n.id]) > 0 || c.descends(k, i) {
+		c.d.failed = true
+		return
+	}
+	c.set(r.parent, c.text(r.to))
+	c.from(n, n.idAt())
+}
+
+// descends reports whether node i is node k or descends from it.
+func (c *chain) descends(i, k int32) bool {
+	for range c.nodes {
+		if i == k {
+			return true
+		}
+		up := c.nodes[i].parent
+		if up < 0 || c.byID[up] < 0 {
+			return false
+		}
+		i = c.byID[up]
+	}
+	return true // a circle
 }
 
 // hangs reports whether a node can become a child of an id without closing a circle, for

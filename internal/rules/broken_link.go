@@ -21,7 +21,7 @@ two records may never have belonged together.`,
 {"type":"user","uuid":"u1","parentUuid":"u0","message":{"role":"user","content":"on"}}`,
 	CheckFile: func(c *FileContext) {
 		for _, l := range c.Links {
-			if l.Duplicate || l.Ordinal {
+			if l.Duplicate || l.Ordinal || l.Passed {
 				continue
 			}
 			f := Finding{

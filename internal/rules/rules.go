@@ -113,6 +113,8 @@ func All() []*Rule {
 		loneSurrogate,
 		duplicateRecord,
 		brokenLink,
+		staleParent,
+		unsentBranch,
 		ordinalMismatch,
 		missingToolResult,
 		pendingToolCall,
@@ -379,9 +381,11 @@ type FileContext struct {
 	Faults []transcript.RecordFault
 	Keys   []transcript.KeyFault
 	Links  []transcript.LinkFault
-	Lines  bool // the records are the lines of the file
-	Text   func(source.Span) string
-	Emit   func(Finding)
+	// Branches are the results that are not sent.
+	Branches []transcript.Branch
+	Lines    bool // the records are the lines of the file
+	Text     func(source.Span) string
+	Emit     func(Finding)
 
 	rule *Rule
 }

@@ -594,9 +594,13 @@ type Echo struct {
 // A LinkFault is a defect in the references between the records of a log.
 type LinkFault struct {
 	// Duplicate is set if two records have the same id, and Ordinal if a record number
-	// does not follow the previous one. If neither is set, the parent named at Span does
-	// not exist.
+	// does not follow the previous one. If neither is set, and Passed is not, the parent
+	// named at Span does not exist.
 	Duplicate, Ordinal bool
+	// Passed is set if the parent is a record of progress that the conversation had passed.
+	// First is then the id of the last record that it leaves out, and Sure says that no other
+	// record can be meant.
+	Passed, Sure bool
 	// Want is the expected number.
 	Want int64
 	// Identical is set for a duplicate that differs from the first record at most in its
@@ -610,10 +614,21 @@ type LinkFault struct {
 	// one.
 	Relink bool
 	Span   source.Span // the id, the parent reference or the number
-	First  source.Span // for a duplicate, the first record's id
+	First  source.Span // for a duplicate, the first record's id; if Passed, another record's
 	Record int32
 	ID     string
 	Whole  source.Span // the record
+}
+
+// A Branch is the results on branches of a thread that the agent does not send, because the
+// session goes on from another branch.
+type Branch struct {
+	Results, Branches int
+	// Mixed is set if records of the first branch come after the other branch began.
+	Mixed  bool
+	Span   source.Span // the id of the first record of the first branch
+	On     source.Span // the id of the record that follows instead; zero if there is none
+	Record int32
 }
 
 // An Unread is an element that was not read.
