@@ -116,10 +116,7 @@ func (j *judgement) branchAt(f *transcript.Branch, top int32, tops []int32) erro
 		k := &j.chain.links[i]
 		switch {
 		case on < 0 && j.live[i] && k.thread == j.chain.links[top].thread && j.chain.parent(int32(i)) == parent:
-			if on = int32(i); on > top {
-				continue
-			}
-			f.Mixed = true // the abandoned branch began when the other one was there
+			on = int32(i)
 		case on >= 0 && tops[i] == top:
 			f.Mixed = true
 		}

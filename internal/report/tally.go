@@ -86,6 +86,7 @@ var problems = map[string]problem{
 	"invalid-json":          {"invalid line", ""},
 	"nul-padding":           {"run of NUL bytes", "runs of NUL bytes"},
 	"broken-link":           {"broken link", ""},
+	"stale-parent":          {"branch that leaves out messages", "branches that leave out messages"},
 	"tool-input-not-object": {"call with invalid arguments", "calls with invalid arguments"},
 	"missing-call-id":       {"call without an id", "calls without an id"},
 	"empty-message":         {"empty message", ""},

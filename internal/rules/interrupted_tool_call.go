@@ -15,7 +15,8 @@ var interruptedToolCall = &Rule{
 own log.`,
 	Why: `This is usually harmless. Agents that record an interruption drop or complete the turn when they
 load the session.`,
-	Repair: `By default, toolguard leaves the call alone.
+	Repair: `By default, toolguard leaves the call alone. If another record of the log repeats its result (see
+` + "`missing-tool-result`" + `), this is a warning, and toolguard inserts that result.
 
 | strategy | class | what toolguard does |
 |---|---|---|

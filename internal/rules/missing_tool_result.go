@@ -13,7 +13,7 @@ import (
 )
 
 var missingToolResult = &Rule{
-	Name: "missing-tool-result", Category: Pairing, Severity: "error; info in the middle of a log with numbered records",
+	Name: "missing-tool-result", Category: Pairing, Severity: "error; info in the middle of a log with numbered records that does not repeat the result",
 	Summary:    "A tool call has no result",
 	Points:     []profile.Point{profile.Missing},
 	Strategies: []string{"insert", "strip", "strip-turn", "text", "leave"},
@@ -22,11 +22,17 @@ the result where the API looks for it, and then in the rest of the conversation.
 	Why: `Interrupts, crashes and history compression leave such calls behind. Every provider rejects the
 next request with a 400 error.
 
-In a Codex session with numbered records, such a call is an info. Codex answers it when it resumes
-the session, and a new record in the middle would break the numbering (see ` + "`ordinal-mismatch`" + `).`,
+In a Codex session with numbered records, such a call is an info, unless another record repeats its
+result. Codex answers it when it resumes the session, and a new record in the middle would break the
+numbering (see ` + "`ordinal-mismatch`" + `).`,
 	Repair: `By default, toolguard inserts a placeholder result in call order. The placeholder says that no
 result was recorded. It does not claim that the tool ran or failed. If a call and its result are
 one record, toolguard changes that record instead.
+
+Codex and Kimi Code record each output a second time, in an event that they do not send. If such a
+record has the id of the call, toolguard inserts the recorded output instead of a placeholder, and
+renumbers the records behind it if they are numbered. Codex would answer the call with ` + "`aborted`" + `. If
+two such records contradict each other, or two calls have the id, toolguard inserts nothing.
 
 If a record of the conversation cannot be read, toolguard inserts no placeholder, because the
 result may be in that record. Without ` + "`--strategy`" + `, it inserts none in these cases either:

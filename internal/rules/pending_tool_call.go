@@ -19,7 +19,8 @@ after such a call. Its tool is still running, waits for approval, or was interru
 the Agent Development Kit lists as long-running may answer at any later time.`,
 	Why: `Such a history can be stored, but it cannot be sent. So this is an error with ` + "`--send`" + `, in a request
 body, and for ` + "`toolguard doctor`" + ` if nobody writes the session any more. In training data, the last call is often what the model should learn.`,
-	Repair: `By default, toolguard leaves the call alone. With ` + "`--send`" + `, and in doctor, it inserts a placeholder
+	Repair: `By default, toolguard leaves the call alone, unless another record of the log repeats its result
+(see ` + "`missing-tool-result`" + `). With ` + "`--send`" + `, and in doctor, it inserts a placeholder
 result.
 
 | strategy | class | what toolguard does |

@@ -35,6 +35,7 @@ var ways = map[string][]way{
 	"invalid-utf8":          {{strategies: standard}},
 	"lone-surrogate":        {{strategies: standard}},
 	"broken-link":           {{strategies: standard}},
+	"stale-parent":          {{strategies: standard}},
 	"ordinal-mismatch":      {{strategies: standard}},
 	"missing-tool-result": {
 		{strategies: []string{"", "insert", "strip", "strip-turn", "text"}},
@@ -168,7 +169,7 @@ var noWay = map[string]string{
 
 // noErrors are the rules that report none.
 var noErrors = []string{
-	"duplicate-key", "duplicate-record", "interrupted-tool-call", "reused-call-id", "result-order-mismatch", "ambiguous-pairing",
+	"duplicate-key", "duplicate-record", "unsent-branch", "interrupted-tool-call", "reused-call-id", "result-order-mismatch", "ambiguous-pairing",
 	"mixed-dialect", "result-name-mismatch", "unknown-tool", "unread-tool-field", "schema-violation",
 }
 
