@@ -16,11 +16,11 @@ type openCalls map[uint64]openCall
 type openCall struct {
 	call  int32
 	twice bool // another call has the same id
-	at    []echoAt
+	at    []placed
 }
 
-// An echoAt is the place of a record that repeats a result.
-type echoAt struct {
+// A placed is the place of a record.
+type placed struct {
 	record int32
 	length uint32
 	start  int64
@@ -67,7 +67,7 @@ func (l *log) echo(t *thread, e element) {
 	}
 	key := l.hash(id.Raw())
 	if open, is := t.open[key]; is && len(open.at) <= mostEchoes {
-		open.at = append(open.at, echoAt{e.record, uint32(e.val.Span().Len()), e.val.Span().Start})
+		open.at = append(open.at, placed{e.record, uint32(e.val.Span().Len()), e.val.Span().Start})
 		t.open[key] = open
 	}
 }

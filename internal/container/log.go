@@ -23,6 +23,7 @@ type log struct {
 
 	env     envelope
 	chain   chain
+	written written
 	threads []*thread
 	byName  map[string]*thread
 	last    *thread // of the previous record, unless its parent identified it
@@ -92,6 +93,10 @@ func (l *log) record(e element) error {
 		l.file.Links = append(l.file.Links, transcript.LinkFault{
 			Ordinal: true, Want: want, Record: e.record, Span: l.env.at[envOrdinal].Span(), Whole: e.val.Span(),
 		})
+	}
+	if again, err := l.written.again(l, e); again || err != nil {
+		l.file.Skipped++
+		return err
 	}
 	at := link{msg: -1, record: e.record, start: e.val.Span().Start, length: uint32(e.val.Span().Len())}
 	own := l.id(l.env.at[envID])

@@ -60,6 +60,7 @@ var KimiWire = &Dialect{
 		Kinds:   []string{"context.*", "metadata", "StepBegin", "StatusUpdate", "ToolCallPart", "SubagentEvent", "ApprovalRequest", "ApprovalResponse", "TurnEnd", "StepInterrupted"},
 		Header:  "metadata", HeaderHas: []string{"protocol_version"},
 		Evidence: []string{"event"},
+		Once:     "event.uuid|message.id",
 		Time:     "timestamp", Envelope: []string{"agentId", "time", "timestamp"},
 		Boundary: []string{"context.clear", "context.apply_compaction"},
 		Rollback: []string{"context.undo"}, Turns: "count",

@@ -76,6 +76,9 @@ type Log struct {
 	ResultCopy, ResultSource string
 	Envelope                 []string
 	Copied                   []Lens
+	// Once leads to an id with which no two records are the same, in a log whose records have
+	// no ids of their own. One built-in dialect has it.
+	Once Lens `toml:"-"`
 	// Echoes are the records that repeat results beside the messages. Two built-in dialects
 	// have them.
 	Echoes []Echo `toml:"-"`

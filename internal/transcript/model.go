@@ -606,6 +606,8 @@ type LinkFault struct {
 	// Identical is set for a duplicate that differs from the first record at most in its
 	// timestamp.
 	Identical bool
+	// Sent is set for a duplicate that the agent reads too.
+	Sent bool
 	// Key is the key of the field that names the parent.
 	Key string
 	// Live is set if the fault cuts off the branch in use.
