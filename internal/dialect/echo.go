@@ -75,17 +75,18 @@ func (e *Echo) said(v source.Value) (text string, ok bool) {
 	case source.String:
 		return v.Str(), true
 	case source.Array:
+		var texts strings.Builder
 		for _, part := range v.Elements() {
 			t := part.Get("text")
 			if !part.Get("type").Is("text") || t.Kind() != source.String {
 				return "", false
 			}
-			text += t.Str()
+			texts.WriteString(t.Str())
 		}
-		if !e.Joined {
-			text = string(v.Raw())
+		if e.Joined {
+			return texts.String(), true
 		}
-		return text, true
+		return string(v.Raw()), true
 	case source.Object:
 		return string(v.Raw()), !e.Joined
 	}

@@ -45,6 +45,7 @@ func codexLog(name string, ordinal bool, echo func(id, text string) string, sent
 			return codexRecord("response_item", fmt.Sprintf(`{"type":"function_call_output","call_id":%q,"output":%q}`, id, text))
 		},
 		answers: func(t *testing.T, records []map[string]any) map[string]string {
+			t.Helper()
 			out := map[string]string{}
 			for _, r := range records {
 				if p, _ := r["payload"].(map[string]any); p["type"] == "function_call_output" {
@@ -95,6 +96,7 @@ func echoLogs() []echoLog {
 			},
 			sent: func(text string) string { return text },
 			answers: func(t *testing.T, records []map[string]any) map[string]string {
+				t.Helper()
 				out := map[string]string{}
 				for _, r := range records {
 					if e, _ := r["event"].(map[string]any); e["type"] == "tool.result" {

@@ -329,10 +329,10 @@ func (c *chain) makeRoom() {
 	if c.Format.Ordinal == "" || len(c.places) == 0 {
 		return
 	}
-	new := 0
+	before := int64(0)
 	for i := c.places[0] + 1; int(i) < len(c.nodes); i++ {
-		for new < len(c.places) && c.places[new] < i {
-			new++
+		for int(before) < len(c.places) && c.places[before] < i {
+			before++
 		}
 		v := c.d.at(c.nodes[i].span()).Get(c.Format.Ordinal)
 		if !v.Exists() {
@@ -343,7 +343,7 @@ func (c *chain) makeRoom() {
 			c.d.failed = true
 			return
 		}
-		c.set(v.Span(), strconv.FormatInt(n+int64(new), 10))
+		c.set(v.Span(), strconv.FormatInt(n+before, 10))
 	}
 }
 
