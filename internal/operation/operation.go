@@ -55,8 +55,12 @@ type Kind string
 // The actions. The actions that arrange the results of a turn (InsertResults, MoveResults,
 // MergeResults, ReorderResults and MoveBlock of a result) are laid out together.
 type (
-	// InsertResults inserts a placeholder result for each of Calls.
-	InsertResults struct{ Calls []int32 }
+	// InsertResults inserts a result for each of Calls: a placeholder, or what another record
+	// repeats. Recorded is the number of the latter.
+	InsertResults struct {
+		Calls    []int32
+		Recorded int
+	}
 	// SetState updates the record of each of Calls to say that a placeholder answers it.
 	SetState struct{ Calls []int32 }
 	// MoveResults moves each of Results to its call.

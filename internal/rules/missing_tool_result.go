@@ -388,6 +388,9 @@ func (c *Context) insertion(i int) *operation.Operation {
 	op, do := turnOp[operation.InsertResults](c, turn, operation.Additive, "")
 	op.Title = c.insertTitle(op.Title, turn, call.Message, len(do.Calls), echoed)
 	do.Calls = append(do.Calls, int32(i))
+	if echoed {
+		do.Recorded++
+	}
 	return op
 }
 

@@ -196,7 +196,7 @@ func All() []Store {
 			About:  About{Prompt: []string{"data.content.0.data"}, Human: []Is{{"kind", "Prompt"}}},
 		},
 		{
-			Agent: "Kimi", Dialect: "kimi-wire",
+			Agent: "Kimi", Dialect: "kimi-wire", Repaired: true,
 			Roots: []string{
 				"$KIMI_SHARE_DIR/sessions", "$KIMI_CODE_HOME/sessions",
 				"~/.kimi/sessions", "~/.kimi-code/sessions",
