@@ -598,13 +598,17 @@ func (d *doctor) examine(ctx context.Context, t *target, in *storeReport) (*sess
 	} else {
 		s.describe(in.Store)
 	}
-	mends := &in.Store.Mends
-	s.mended = !slices.ContainsFunc(s.tallies, func(t report.Tally) bool { return !mends.By(t.Rule, s.Version) })
+	s.mended = !slices.ContainsFunc(s.tallies, func(t report.Tally) bool { return !s.mends(t) })
 	if s.mended && !d.flags.all {
 		return s, nil
 	}
 	s.repair, err = d.plan(ctx, s)
 	return s, err
+}
+
+// mends reports whether the agent itself repairs findings of a rule, and loses nothing by it.
+func (s *session) mends(t report.Tally) bool {
+	return s.in.Store.Mends.By(t.Rule, s.Version) && !t.Recorded
 }
 
 // describe reads what a session says about itself.
@@ -708,7 +712,7 @@ func (d *doctor) settle(ctx context.Context, s *session, src *source.Source, uns
 // itself.
 func (s *session) errorsLeft(r *engine.Report) (n int) {
 	for _, t := range report.TallyErrors(r) {
-		if s.mended || !s.in.Store.Mends.By(t.Rule, s.Version) {
+		if s.mended || !s.mends(t) {
 			n += t.Count
 		}
 	}

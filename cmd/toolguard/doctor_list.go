@@ -406,7 +406,7 @@ func (d *doctor) printJSON(sessions []*session) error {
 			AgentVersion: orNull(s.Version), InUse: s.inUse != "", InUseBy: orNull(s.inUse), Mended: s.mended, Findings: []jsonTally{},
 		}
 		for _, t := range s.tallies {
-			x.Findings = append(x.Findings, jsonTally(t))
+			x.Findings = append(x.Findings, jsonTally{Rule: t.Rule, Count: t.Count, Tools: t.Tools})
 		}
 		if s.repair.what != "" {
 			x.Repair = &jsonRepair{s.repair.class.String(), d.command(s)}

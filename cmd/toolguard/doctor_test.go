@@ -156,7 +156,7 @@ func wards() []ward {
 		{"GitHub Copilot Chat", code + "/workspaceStorage/ab/chatSessions/%s.json", "vscode-chat/ok/session.json", "vscode-chat/broken/missing.json", "checked"},
 		{"Amp", ".local/share/amp/threads/T-%s.json", "amp/ok/thread.json", "amp/broken/missing.json", "checked"},
 		{"Kiro", ".kiro/sessions/cli/%s.jsonl", "kiro/ok/session.jsonl", "kiro/broken/missing.jsonl", "checked"},
-		{"Kimi", ".kimi/sessions/ab/%s/wire.jsonl", "kimi-wire/ok/parallel.jsonl", "kimi-wire/broken/missing.jsonl", "checked"},
+		{"Kimi", ".kimi/sessions/ab/%s/wire.jsonl", "kimi-wire/ok/parallel.jsonl", "kimi-wire/broken/missing.jsonl", "repaired"},
 	}
 }
 
@@ -843,6 +843,39 @@ droid  1 session  1 broken
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != string(fixed) || bytes.Count(got, []byte("No result was recorded")) != 2 {
 		t.Errorf("%v (-fix +doctor):\n%s", err, cmp.Diff(string(fixed), string(got)))
+	}
+}
+
+// TestDoctorRecorded: a session is broken if the agent would make up a result that the session
+// holds elsewhere.
+func TestDoctorRecorded(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	path := p.put(t, ".codex/sessions/2026/01/02/rollout-a.jsonl", transcriptFile(t, "codex/broken/lost-outputs.jsonl"))
+	const want = `Codex  1 session  1 broken
+1  Codex 0.169.0  /w  "list, then look it up"  2 hours ago
+   3 calls without a result (exec_command, lookup); fix: 3 restored (additive)
+   toolguard fix --write ~/.codex/sessions/2026/01/02/rollout-a.jsonl
+`
+	code, stdout, stderr := p.doctor(t)
+	if diff := cmp.Diff(want, stdout); diff != "" || code != exitFindings {
+		t.Errorf("exit code %d, %q (-want +got):\n%s", code, stderr, diff)
+	}
+	if code, _, stderr := p.doctor(t, "--fix", "--yes"); code != exitOK {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, output := range []string{
+		`"call_id":"call_a","output":"Process exited with code 0\nOutput:\na.txt\n"}`,
+		`"call_id":"call_b","output":"Process exited with code 1\nOutput:\n"}`,
+		`"call_id":"call_c","output":"[{\"type\":\"text\",\"text\":\"found\"}]"}`,
+	} {
+		if strings.Count(string(got), output) != 1 {
+			t.Errorf("%s is not in the session:\n%s", output, got)
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ type link struct {
 	start  int64  // the offset of the record
 	length uint32
 	thread int32
-	msg    int32 // the index of its message in the thread's conversation, or -1
+	msg    int32 // the index of its message in the thread's conversation, -1, or progress
 	record int32
 }
 

@@ -36,6 +36,7 @@ type File struct {
 	Faults        []transcript.RecordFault
 	Keys          []transcript.KeyFault
 	Links         []transcript.LinkFault
+	Branches      []transcript.Branch
 	Logs          []LogList
 	// Starts are the offsets of the records, indexed from 0.
 	Starts source.Offsets

@@ -25,6 +25,7 @@ type branch uint8
 const (
 	branchUnknown branch = iota
 	branchAlive
+	branchApart // nothing connects it to the live branch
 	branchDead
 )
 
@@ -39,7 +40,29 @@ func (l *log) judge() error {
 			l.message(k).Flags |= transcript.MessageSuperseded
 		}
 	}
-	return j.missing()
+	if err := j.missing(); err != nil || !j.strays() {
+		return err
+	}
+	tops := j.tops()
+	if err := j.unsent(tops); err != nil {
+		return err
+	}
+	return j.stale(tops)
+}
+
+// strays reports whether records are on abandoned branches, or under several roots. In most
+// logs none are.
+func (j *judgement) strays() bool {
+	roots := 0
+	for i, state := range j.state {
+		if state == branchDead {
+			return true
+		}
+		if j.chain.parent(int32(i)) < 0 {
+			roots++
+		}
+	}
+	return roots > 1
 }
 
 // liveBranches finds the links on the live branches.
@@ -106,17 +129,16 @@ func (j *judgement) above(i int32) int32 {
 
 // branch decides the state of a record whose parent is decided. A record off the live
 // branch is dead if its branch leaves the live one with a new message of the model or of
-// a human. Results and bookkeeping records do not start a new branch.
+// a human, or comes to one after results of a live turn. Results and bookkeeping records do
+// not start a new branch.
 func (j *judgement) branch(i int32) branch {
 	k, p := &j.chain.links[i], j.above(i)
 	switch {
 	case j.live[i], j.inLiveTurn(k):
 		return branchAlive
 	case p < 0:
-		return branchAlive // a separate root; nothing shows that it is dead
-	case j.state[p] == branchDead:
-		return branchDead
-	case (j.live[p] || j.inLiveTurn(&j.chain.links[p])) && j.speaks(k):
+		return branchApart // a separate root; nothing shows that it is dead
+	case j.state[p] == branchAlive && j.speaks(k):
 		return branchDead
 	}
 	return j.state[p]

@@ -24,6 +24,7 @@ type log struct {
 
 	env     envelope
 	chain   chain
+	written written
 	threads []*thread
 	byName  map[string]*thread
 	last    *thread // of the previous record, unless its parent identified it
@@ -76,6 +77,7 @@ func (l *log) finished(t *thread) *transcript.Conversation {
 		c.AppendOnly, c.OnResume = true, l.d.Log.OnResume
 	}
 	t.settle(c.Messages)
+	c.Echoes = t.open.echoed()
 	return c
 }
 
@@ -93,6 +95,10 @@ func (l *log) record(e element) error {
 			Ordinal: true, Want: want, Record: e.record, Span: l.env.at[envOrdinal].Span(), Whole: e.val.Span(),
 		})
 	}
+	if again, err := l.written.again(l, e); again || err != nil {
+		l.file.Skipped++
+		return err
+	}
 	at := link{msg: -1, record: e.record, start: e.val.Span().Start, length: uint32(e.val.Span().Len())}
 	own := l.id(l.env.at[envID])
 	at.parent = l.id(l.env.at[envParent])
@@ -107,9 +113,13 @@ func (l *log) record(e element) error {
 		}
 	} else {
 		err = l.event(t, e)
+		l.echo(t, e)
 	}
 	if !read {
 		l.file.Skipped++
+		if l.env.is(l.d.Log.Progress) {
+			at.msg = progress
+		}
 	}
 	if own == 0 || err != nil {
 		return err
@@ -195,6 +205,8 @@ func (l *log) read(t *thread, index int32, payload, typ, turnAlt source.Value) (
 	rd := q.reader(l.d)
 	q.b.Record = index
 	before, since := len(c.Messages), c.Mark()
+	calls, results := len(c.Calls), len(c.Results)
+	defer func() { l.pair(t, calls, results) }()
 	own := l.readOwn(rd, payload, typ, turnAlt)
 	q.b.Strays(since, payload, l.d.Beside)
 	if !own {

@@ -28,6 +28,14 @@ func (s *segments) begin(messages []transcript.Message, record int32) {
 	s.runs = append(s.runs, run{from, s.now})
 }
 
+// start returns the index of the first message that the last compaction kept.
+func (s *segments) start() int32 {
+	if len(s.runs) == 0 {
+		return 0
+	}
+	return s.runs[len(s.runs)-1].from
+}
+
 // settle sets the segments of the messages. A message that a later compaction kept
 // individually is already in that segment. settle marks the messages that the last
 // compaction did not keep.

@@ -36,6 +36,7 @@ var ClaudeCode = &Dialect{
 		Envelope: []string{
 			"isSidechain", "agentId", "userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug", "teamName", "timestamp",
 		},
+		Progress: []string{"progress"},
 		Refs:     []string{"leafUuid", "logicalParentUuid"},
 		CallRefs: []Lens{"toolUseID", "parentToolUseID", "sourceToolUseID"},
 	},

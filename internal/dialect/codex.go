@@ -47,6 +47,29 @@ var Codex = &Dialect{
 		Boundary: []string{"compacted"}, History: "payload.replacement_history",
 		Rollback: []string{"thread_rolled_back"}, Turns: "payload.num_turns",
 		Aborts: []string{"turn_aborted"},
+		Echoes: []Echo{
+			{
+				Type: "item_completed", When: []Cond{{At: "payload.item.type", Is: []string{"CommandExecution"}}}, ID: "payload.item.id",
+				Text: "payload.item.formatted_output|payload.item.aggregated_output", Code: "payload.item.exit_code", Form: "Process exited with code $code\nOutput:\n$text",
+			},
+			{
+				Type: "item_completed", When: []Cond{{At: "payload.item.type", Is: []string{"McpToolCall"}}}, ID: "payload.item.id",
+				Text: "payload.item.result.structured_content|payload.item.result.content|payload.item.error.message",
+			},
+			{
+				Type: "item_completed", When: []Cond{{At: "payload.item.type", Is: []string{"FileChange"}}}, ID: "payload.item.id",
+				Text: "payload.item.stdout|payload.item.stderr",
+			},
+			{
+				Type: "exec_command_end", ID: "payload.call_id",
+				Text: "payload.formatted_output|payload.aggregated_output", Code: "payload.exit_code", Form: "Exit code: $code\nOutput:\n$text",
+			},
+			{
+				Type: "mcp_tool_call_end", ID: "payload.call_id",
+				Text: "payload.result.Ok.structuredContent|payload.result.Ok.content|payload.result.Err",
+			},
+			{Type: "patch_apply_end", ID: "payload.call_id", Text: "payload.stdout|payload.stderr"},
+		},
 	},
 }
 

@@ -190,7 +190,8 @@ func (c *checker) checkHolder(id Lens, holders ...Lens) {
 	}
 	first := id.Nth(0)
 	holder := first.Parent()
-	if first.writable() && (holder == "" || slices.Contains(holders, holder)) {
+	within := func(l Lens) bool { return l == holder || strings.HasPrefix(string(l), string(holder)+".") }
+	if first.writable() && (holder == "" || slices.ContainsFunc(holders, within)) {
 		return
 	}
 	c.report("id", fmt.Sprintf("%s.id: repairs write this field, so it must be in the object that holds the other fields; %q is not", c.where(), first))

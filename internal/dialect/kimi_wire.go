@@ -13,9 +13,8 @@ var KimiWire = &Dialect{
 	Where:   "~/.kimi/sessions/**/wire.jsonl",
 	Example: `{"type":"context.append_loop_event","event":{"type":"tool.call","toolCallId":"call_1","name":"ls","args":{}}}
 {"type":"context.append_loop_event","event":{"type":"tool.result","toolCallId":"call_1","result":{"output":"a.txt","isError":false}}}`,
-	Provider:  "neutral",
-	Window:    transcript.WindowLog,
-	CheckOnly: "Kimi closes open calls itself when it loads a session",
+	Provider: "neutral",
+	Window:   transcript.WindowLog,
 	Evidence: evidence.NewTable(
 		"decisive if type=tool.call and toolCallId|name",
 		"decisive if type=ToolCall and payload.id|payload.function.name",
@@ -38,8 +37,13 @@ var KimiWire = &Dialect{
 			{Type: "ContentPart", Role: transcript.RoleAssistant, Text: "payload"},
 		},
 		Calls: []CallEvent{
-			{Type: "tool.call", ID: "toolCallId", Name: "name", Turn: "stepUuid"},
-			{Type: "ToolCall", ID: "payload.id", Name: "payload.function.name"}, // arguments may arrive in parts
+			{
+				Type: "tool.call", ID: "toolCallId", Name: "name", Turn: "stepUuid",
+				Answer: `{"type":"tool.result","toolCallId":"$id","result":{"output":"$text"}}`,
+			},
+			// Arguments may arrive in parts. Kimi CLI resumes from another file, so nothing is
+			// inserted here.
+			{Type: "ToolCall", ID: "payload.id", Name: "payload.function.name"},
 		},
 		Results: []ResultEvent{
 			{Type: "tool.result", ID: "toolCallId", Payload: "result", Error: []Cond{{At: "result.isError", Is: []string{"true"}}}},
@@ -56,9 +60,14 @@ var KimiWire = &Dialect{
 		Kinds:   []string{"context.*", "metadata", "StepBegin", "StatusUpdate", "ToolCallPart", "SubagentEvent", "ApprovalRequest", "ApprovalResponse", "TurnEnd", "StepInterrupted"},
 		Header:  "metadata", HeaderHas: []string{"protocol_version"},
 		Evidence: []string{"event"},
-		Time:     "timestamp",
+		Once:     "event.uuid|message.id",
+		Time:     "timestamp", Envelope: []string{"agentId", "time", "timestamp"},
 		Boundary: []string{"context.clear", "context.apply_compaction"},
 		Rollback: []string{"context.undo"}, Turns: "count",
 		Aborts: []string{"StepInterrupted", "turn.cancelled"},
+		Echoes: []Echo{{
+			Type: "agent.message.appended", When: []Cond{{At: "message.message.role", Is: []string{"tool"}}}, ID: "message.message.toolCallId",
+			Text: "message.message.content", Joined: true,
+		}},
 	},
 }

@@ -79,6 +79,15 @@ type Log struct {
 	ResultCopy, ResultSource string
 	Envelope                 []string
 	Copied                   []Lens
+	// Once leads to an id with which no two records are the same, in a log whose records have
+	// no ids of their own. One built-in dialect has it.
+	Once Lens `toml:"-"`
+	// Echoes are the records that repeat results beside the messages. Two built-in dialects
+	// have them.
+	Echoes []Echo `toml:"-"`
+	// Progress lists the types of records that report the progress of a call. Newer versions of
+	// the agent do not load them. One built-in dialect has them.
+	Progress []string `toml:"-"`
 	// Follows lists the types of records that may be between a call and its result.
 	Follows []string
 	// Refs lists the keys of references to records other than the parent. CallRefs

@@ -558,7 +558,7 @@ func (c *checker) sameCall(a, b int) bool {
 
 func (c *checker) file(file *container.File) {
 	fc := &rules.FileContext{
-		Faults: file.Faults, Keys: file.Keys, Links: file.Links, Lines: file.Framing == source.FramingLines,
+		Faults: file.Faults, Keys: file.Keys, Links: file.Links, Branches: file.Branches, Lines: file.Framing == source.FramingLines,
 		Text: c.text, Emit: c.emit,
 	}
 	if d := c.opts.Dialects.ByName(file.Dialect); d != nil {

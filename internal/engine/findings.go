@@ -141,6 +141,7 @@ func (p *packer) finding(f *Finding) {
 	p.text(&f.CallID)
 	p.text(&f.Tool)
 	p.flag(&f.NestedID)
+	p.flag(&f.Recorded)
 	p.flag(&f.NestedTool)
 	p.word(&f.Kind)
 	p.word(&f.Refusal)

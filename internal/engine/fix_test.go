@@ -777,6 +777,11 @@ func faultyLinks(text, out []byte, f *Fixed) string {
 	if slices.ContainsFunc(f.Repairs, func(r Repair) bool { return r.Kind == kindOf[operation.MoveRecord]() }) {
 		removed, inserted = len(before), len(after) // chains with the record move
 	}
+	// A branch that left messages out has them again.
+	more := inserted
+	if slices.ContainsFunc(f.Repairs, func(r Repair) bool { return r.Rule == "stale-parent" }) {
+		more = len(before)
+	}
 	for id, n := range has {
 		was, there := had[id]
 		switch {
@@ -784,7 +789,7 @@ func faultyLinks(text, out []byte, f *Fixed) string {
 			continue
 		case n < 0 && was >= 0:
 			return fmt.Sprintf("the chain of %q was whole, and is broken", id)
-		case n >= 0 && was >= 0 && !byteRepairs(f) && (n > was+inserted || n < was-removed):
+		case n >= 0 && was >= 0 && !byteRepairs(f) && (n > was+more || n < was-removed):
 			return fmt.Sprintf("the chain of %q was %d long, and is %d; %d records are new and %d gone", id, was, n, inserted, removed)
 		}
 	}

@@ -35,6 +35,12 @@ func (l *looker) Value(at source.Span) source.Value { return l.c.value(at) }
 // Own implements rules.Looker.
 func (l *looker) Own(result int32) string { return l.plan.Own(result) }
 
+// Echoed implements rules.Looker.
+func (l *looker) Echoed(call int32) (record int32, differs bool) {
+	_, record, differs = l.plan.Echoed(call)
+	return record, differs
+}
+
 // Seen implements rules.Looker.
 func (l *looker) Seen(r *rules.Rule, s rules.Severity) bool { return l.c.seen(r, s) }
 

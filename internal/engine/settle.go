@@ -66,6 +66,8 @@ type Repair struct {
 	Title string
 	// Results is the number of results it concerned.
 	Results int
+	// Recorded is the number of inserted results that another record repeats.
+	Recorded int
 	// Dropped are the elements from which it removed something, or the parts of them that
 	// were in the original, as spans of the original. If a rule asked for several repairs
 	// that are one fix, the first of them has the elements of all.
@@ -560,8 +562,11 @@ func (r *round) done(fix *edit.Fix, wishes ...wish) {
 	rulesOfFix := map[*rules.Rule]bool{}
 	for _, w := range wishes {
 		calls, results := operation.Subjects(w.Do)
-		switch w.Do.(type) {
-		case *operation.InsertResults, *operation.SetState:
+		recorded := 0
+		switch do := w.Do.(type) {
+		case *operation.InsertResults:
+			results, recorded = calls, do.Recorded
+		case *operation.SetState:
 			results = calls
 		}
 		class := max(w.Class, repair.ClassOf(fix))
@@ -574,7 +579,7 @@ func (r *round) done(fix *edit.Fix, wishes ...wish) {
 			dropped = slices.Clone(fix.Gone)
 		}
 		r.repairs = append(r.repairs, Repair{
-			Rule: w.rule.Name, Kind: w.Do.Kind(), Class: class, Title: w.Title, Results: max(1, len(results)),
+			Rule: w.rule.Name, Kind: w.Do.Kind(), Class: class, Title: w.Title, Results: max(1, len(results)), Recorded: recorded,
 			Dropped: dropped, Removed: removed, Copy: isCopy, Fix: len(r.places),
 		})
 	}

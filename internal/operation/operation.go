@@ -55,8 +55,12 @@ type Kind string
 // The actions. The actions that arrange the results of a turn (InsertResults, MoveResults,
 // MergeResults, ReorderResults and MoveBlock of a result) are laid out together.
 type (
-	// InsertResults inserts a placeholder result for each of Calls.
-	InsertResults struct{ Calls []int32 }
+	// InsertResults inserts a result for each of Calls: a placeholder, or what another record
+	// repeats. Recorded is the number of the latter.
+	InsertResults struct {
+		Calls    []int32
+		Recorded int
+	}
 	// SetState updates the record of each of Calls to say that a placeholder answers it.
 	SetState struct{ Calls []int32 }
 	// MoveResults moves each of Results to its call.
@@ -157,8 +161,9 @@ type (
 	EscapeNewlines struct{ At source.Span }
 	// ReplaceBytes replaces bytes that are not valid text in the record at At.
 	ReplaceBytes struct{ At source.Span }
-	// RelinkRecord changes the parent at At of a record to the previous record in its scope.
-	RelinkRecord struct{ At source.Span }
+	// RelinkRecord changes the parent at At of a record to the record with the id at To or, if To
+	// is zero, to the previous record in its scope.
+	RelinkRecord struct{ At, To source.Span }
 	// KeepCall has a compaction keep the record of Call and what follows it. At is where the
 	// compaction names the first record that it keeps.
 	KeepCall struct {

@@ -27,6 +27,8 @@ func Fates() []Fate {
 		{"lone-surrogate", false, "the first such escape of each record becomes another one"},
 		{"duplicate-record", false, byIDs},
 		{"broken-link", false, byIDs},
+		{"stale-parent", false, byIDs},
+		{"unsent-branch", false, byIDs},
 		{"ordinal-mismatch", false, "ordinals stay"},
 		{"missing-tool-result", false, byIDs},
 		{"pending-tool-call", false, byIDs},

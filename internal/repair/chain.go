@@ -27,18 +27,24 @@ type chain struct {
 	removed  []int64
 	dropped  map[int64]source.Span // records that become empty, with the spans of their content
 	inserted []insertion
-	texted   []int64       // records whose results became text
-	renamed  [][2]string   // ids of calls, as written
-	relinked []source.Span // parents that no record has as its id
+	texted   []int64     // records whose results became text
+	renamed  [][2]string // ids of calls, as written
+	relinked []relinking
 	ordinals []source.Span // ordinals from which on records are numbered anew
 
-	gone     map[int32]bool  // nodes
-	new      map[string]bool // ids of new records
-	lines    *list
-	sets     []set
-	appended int64         // records with an ordinal
-	behind   map[int32]int // by node: the new records after it
-	within   []source.Span // the records that contain the edits
+	gone   map[int32]bool  // nodes
+	new    map[string]bool // ids of new records
+	lines  *list
+	sets   []set
+	places []int32       // the nodes that new records follow, in order
+	behind map[int32]int // by node: the new records after it
+	within []source.Span // the records that contain the edits
+}
+
+// A relinking is a new parent for a record.
+type relinking struct {
+	parent source.Span // the old one
+	to     source.Span // the id of the new one; zero for the previous record
 }
 
 // An insertion is a new record for a call.
@@ -148,8 +154,12 @@ func (c *chain) compile() (edits []edit.Edit) {
 	// If a record has two ids, the lost record is not known. If it has two parents, its place
 	// in the tree is not known.
 	c.d.failed = c.d.failed || len(c.relinked) > 0 && c.doubled
-	for _, at := range c.relinked {
-		c.toTheOneBefore(at)
+	for _, r := range c.relinked {
+		if r.to.IsZero() {
+			c.toTheOneBefore(r.parent)
+		} else {
+			c.toThat(r)
+		}
 	}
 	for _, at := range c.ordinals {
 		c.count(at)
@@ -305,6 +315,7 @@ func (c *chain) insert() {
 			return
 		}
 		c.lines.after(c.nodes[at].span(), text)
+		c.places = append(c.places, at)
 		if id == "" {
 			continue
 		}
@@ -325,6 +336,7 @@ func (c *chain) insert() {
 			lists[k.in].after(k.at, []byte(id))
 		}
 	}
+	c.makeRoom()
 	for i, to := range parents {
 		c.set(c.nodes[i].parentAt(), to)
 	}
@@ -345,12 +357,35 @@ func (c *chain) spot(ins *insertion) spot {
 	for int(at)+1 < len(c.nodes) && c.nodes[at+1].follow && c.nodes[at+1].scope == caller.scope && c.nodes[at+1].hangsOn(&c.nodes[at]) {
 		at++
 	}
-	// A log with numbered records is only ever appended to. Only bookkeeping follows a call of
-	// its last turn.
-	if f := c.Format; f.Ordinal != "" && c.d.at(caller.span()).Get(f.Ordinal).Exists() {
+	// A log with numbered records is only ever appended to, unless a recorded result belongs in
+	// the middle. Only bookkeeping follows a call of its last turn.
+	if f := c.Format; f.Ordinal != "" && c.d.at(caller.span()).Get(f.Ordinal).Exists() && c.d.Pairing.Calls[ins.of].State == pairing.Pending {
 		at = int32(len(c.nodes) - 1)
 	}
 	return spot{at, c.anchor(at, c.d.turn(ins.of))}
+}
+
+// makeRoom renumbers the numbered records behind the new ones.
+func (c *chain) makeRoom() {
+	if c.Format.Ordinal == "" || len(c.places) == 0 {
+		return
+	}
+	before := int64(0)
+	for i := c.places[0] + 1; int(i) < len(c.nodes); i++ {
+		for int(before) < len(c.places) && c.places[before] < i {
+			before++
+		}
+		v := c.d.at(c.nodes[i].span()).Get(c.Format.Ordinal)
+		if !v.Exists() {
+			continue
+		}
+		n, err := strconv.ParseInt(string(v.Raw()), 10, 64)
+		if err != nil {
+			c.d.failed = true
+			return
+		}
+		c.set(v.Span(), strconv.FormatInt(n+before, 10))
+	}
 }
 
 // anchor returns the parent of a new record after the record at. That is at itself, if a
@@ -459,15 +494,15 @@ func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string
 	}
 	var last source.Value
 	if f.Ordinal != "" {
-		last = c.d.at(c.nodes[len(c.nodes)-1].span()).Get(f.Ordinal)
+		last = c.d.at(c.nodes[at].span()).Get(f.Ordinal)
 	}
 	if last.Exists() {
 		n, err := strconv.ParseInt(string(last.Raw()), 10, 64)
 		if err != nil {
 			return nil, err
 		}
-		c.appended++
-		add(f.Ordinal, strconv.FormatInt(n+c.appended, 10))
+		// The new records before it take numbers too.
+		add(f.Ordinal, strconv.FormatInt(n+int64(len(c.places))+1, 10))
 	}
 	if id != "" {
 		add(f.ID, id)
@@ -560,6 +595,34 @@ func (c *chain) toTheOneBefore(parent source.Span) {
 			}
 		}
 	}
+}
+
+// toThat makes a record the parent of another, unless that would close a circle or another
+// record has the same id.
+func (c *chain) toThat(r relinking) {
+	i, k := c.at(r.parent.Start), c.at(r.to.Start)
+	n := &c.nodes[k]
+	if n.id < 0 || len(c.twins[n.id]) > 0 || c.descends(k, i) {
+		c.d.failed = true
+		return
+	}
+	c.set(r.parent, c.text(r.to))
+	c.from(n, n.idAt())
+}
+
+// descends reports whether node i is node k or descends from it.
+func (c *chain) descends(i, k int32) bool {
+	for range c.nodes {
+		if i == k {
+			return true
+		}
+		up := c.nodes[i].parent
+		if up < 0 || c.byID[up] < 0 {
+			return false
+		}
+		i = c.byID[up]
+	}
+	return true // a circle
 }
 
 // hangs reports whether a node can become a child of an id without closing a circle, for

@@ -236,11 +236,12 @@ func (p *Plan) Own(result int32) string {
 	return text[1 : len(text)-1]
 }
 
-// placeholder returns a compact result for a call, or nil if the dialect cannot write one.
+// placeholder returns a compact result for a call, or nil if the dialect cannot write one. The
+// result is a placeholder unless another record of the log repeats the real one.
 func (l *layout) placeholder(c int32) []byte {
 	call := &l.Conv.Calls[c]
 	r := dialect.NewResult{
-		Kind: call.Kind, Text: source.Quote(l.placeholderText(call)),
+		Kind: call.Kind, Text: source.Quote(l.resultText(c)),
 		Element: l.at(l.Conv.Blocks[call.Block].Span), Message: l.value(call.Message),
 		Fresh: func() string { return derivedID(l.Conv.Name, call.ID.Raw, int(c), false) },
 	}

@@ -369,7 +369,7 @@ func (l *Log) Record(op *operation.Operation) (f edit.Fix, ok bool, err error) {
 		d.taken = append(d.taken, do.At)
 		d.log().removed = []int64{do.At.Start}
 	case *operation.RelinkRecord:
-		d.log().relinked = []source.Span{do.At}
+		d.log().relinked = []relinking{{do.At, do.To}}
 	case *operation.Renumber:
 		d.log().ordinals = []source.Span{do.At}
 	default:

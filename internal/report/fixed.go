@@ -74,7 +74,8 @@ func (s *FixSummary) AddFixed(f *engine.Fixed) {
 		if r := &f.Repairs[i]; done(r.Kind) == dropped {
 			s.did[removed(r)] += r.Removed
 		} else {
-			s.did[done(r.Kind)] += r.Results
+			s.did[done(r.Kind)] += r.Results - r.Recorded
+			s.did["restored"] += r.Recorded
 		}
 	}
 }
@@ -135,7 +136,7 @@ func gone(f *engine.Fixed) int {
 const dropped = "dropped"
 
 // verbs say what else was done, in the order in which they are told.
-var verbs = []string{"moved", "inserted", "renamed", "relinked", "renumbered", "rearranged", "rewritten", "kept as text"}
+var verbs = []string{"moved", "inserted", "restored", "renamed", "relinked", "renumbered", "rearranged", "rewritten", "kept as text"}
 
 // A drop says what an operation takes out. The first one that fits holds.
 type drop struct {

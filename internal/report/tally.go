@@ -15,6 +15,9 @@ type Tally struct {
 	Rule  string
 	Count int
 	Tools []string
+	// Recorded says that a missing result is recorded elsewhere in the file, where the agent
+	// does not look for it.
+	Recorded bool
 }
 
 // TallyErrors counts the errors in a file by rule, in the order of their places.
@@ -31,6 +34,7 @@ func TallyErrors(r *engine.Report) []Tally {
 		}
 		t := &out[i]
 		t.Count += n
+		t.Recorded = t.Recorded || f.Recorded
 		if f.Tool != "" && !slices.Contains(t.Tools, f.Tool) {
 			t.Tools = append(t.Tools, f.Tool)
 		}
@@ -82,6 +86,7 @@ var problems = map[string]problem{
 	"invalid-json":          {"invalid line", ""},
 	"nul-padding":           {"run of NUL bytes", "runs of NUL bytes"},
 	"broken-link":           {"broken link", ""},
+	"stale-parent":          {"branch that leaves out messages", "branches that leave out messages"},
 	"tool-input-not-object": {"call with invalid arguments", "calls with invalid arguments"},
 	"missing-call-id":       {"call without an id", "calls without an id"},
 	"empty-message":         {"empty message", ""},

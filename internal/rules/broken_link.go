@@ -25,7 +25,7 @@ descend from it, and all others can be read.`,
 {"type":"user","uuid":"u1","parentUuid":"u0","message":{"role":"user","content":"on"}}`,
 	CheckFile: func(c *FileContext) {
 		for _, l := range c.Links {
-			if l.Duplicate || l.Ordinal {
+			if l.Duplicate || l.Ordinal || l.Passed {
 				continue
 			}
 			f := Finding{

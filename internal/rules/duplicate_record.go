@@ -7,14 +7,17 @@ import (
 )
 
 var duplicateRecord = &Rule{
-	Name: "duplicate-record", Category: Links, Severity: "warning",
+	Name: "duplicate-record", Category: Links, Severity: "warning; error if the agent reads both records",
 	Summary: "Two records of a session log have the same id",
 	What:    `Checks session logs for records that have the same id.`,
 	Why: `In a linked log, each record names its parent by id, so ids must be unique. Agents write a record
 twice when they resume a session, or when two processes append to one file.
 
 toolguard reads only one of the two records, as agents do. If they are identical, it reads the
-first one. Otherwise it reads the last one.`,
+first one. Otherwise it reads the last one.
+
+Kimi Code has no ids on its records and reads both copies, so it sends a call twice. There, the
+finding is an error.`,
 	Repair: `toolguard drops a copy that is identical to the first record except for the timestamp (safe). It
 keeps records that differ.`,
 	Bad: `{"type":"user","uuid":"u0","parentUuid":null,"timestamp":"1","message":{"role":"user","content":"go"}}
@@ -33,6 +36,10 @@ keeps records that differ.`,
 			}
 			if l.Identical {
 				f.Message = "the record " + strconv.Quote(clip(l.ID)) + " repeats an earlier record"
+				if l.Sent {
+					f.Severity = Error
+					f.Message += ", and the agent reads both"
+				}
 				f.Fix = fileOp(operation.Safe, "drop the copy", &operation.DropRecord{At: l.Whole, CopyOf: l.First})
 			}
 			c.report(f)

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"strconv"
+
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -13,7 +15,8 @@ var interruptedToolCall = &Rule{
 own log.`,
 	Why: `This is usually harmless. Agents that record an interruption drop or complete the turn when they
 load the session.`,
-	Repair: `By default, toolguard leaves the call alone.
+	Repair: `By default, toolguard leaves the call alone. If another record of the log repeats its result (see
+` + "`missing-tool-result`" + `), this is a warning, and toolguard inserts that result.
 
 | strategy | class | what toolguard does |
 |---|---|---|
@@ -35,7 +38,15 @@ load the session.`,
 				if call.State == transcript.CallInterrupted {
 					what = "it was interrupted"
 				}
-				c.aboutCall(i, Finding{Severity: Info, Message: callName(call) + " has no result: " + what, Fix: c.answered(i, c.strategyOr("leave"))})
+				f := Finding{Severity: Info, Message: callName(call) + " has no result: " + what}
+				if record, differs := c.echoed(i); record != 0 && !differs {
+					f.Severity, f.Recorded = Warning, true
+					f.Message += ", but record " + strconv.Itoa(int(record)) + " repeats it"
+					f.Fix, f.Unfixed = c.answer(i, "insert")
+				} else {
+					f.Fix = c.answered(i, c.strategyOr("leave"))
+				}
+				c.aboutCall(i, f)
 			}
 		}
 	},

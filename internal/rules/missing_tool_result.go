@@ -13,7 +13,7 @@ import (
 )
 
 var missingToolResult = &Rule{
-	Name: "missing-tool-result", Category: Pairing, Severity: "error; info in the middle of a log with numbered records",
+	Name: "missing-tool-result", Category: Pairing, Severity: "error; info in the middle of a log with numbered records that does not repeat the result",
 	Summary:    "A tool call has no result",
 	Points:     []profile.Point{profile.Missing},
 	Strategies: []string{"insert", "strip", "strip-turn", "text", "leave"},
@@ -22,11 +22,17 @@ the result where the API looks for it, and then in the rest of the conversation.
 	Why: `Interrupts, crashes and history compression leave such calls behind. Every provider rejects the
 next request with a 400 error.
 
-In a Codex session with numbered records, such a call is an info. Codex answers it when it resumes
-the session, and a new record in the middle would break the numbering (see ` + "`ordinal-mismatch`" + `).`,
+In a Codex session with numbered records, such a call is an info, unless another record repeats its
+result. Codex answers it when it resumes the session, and a new record in the middle would break the
+numbering (see ` + "`ordinal-mismatch`" + `).`,
 	Repair: `By default, toolguard inserts a placeholder result in call order. The placeholder says that no
 result was recorded. It does not claim that the tool ran or failed. If a call and its result are
 one record, toolguard changes that record instead.
+
+Codex and Kimi Code record each output a second time, in an event that they do not send. If such a
+record has the id of the call, toolguard inserts the recorded output instead of a placeholder, and
+renumbers the records behind it if they are numbered. Codex would answer the call with ` + "`aborted`" + `. If
+two such records contradict each other, or two calls have the id, toolguard inserts nothing.
 
 If a record of the conversation cannot be read, toolguard inserts no placeholder, because the
 result may be in that record. Without ` + "`--strategy`" + `, it inserts none in these cases either:
@@ -68,7 +74,11 @@ any other change would invalidate the signature.`,
 			} else {
 				f.Fix, f.Unfixed = c.answer(i, "insert")
 			}
+			record, differs := c.echoed(i)
 			switch {
+			case record != 0 && !differs:
+				f.Recorded = true
+				f.Message += ", but record " + strconv.Itoa(int(record)) + " repeats it"
 			case c.AppendOnly && c.OnResume != "":
 				f.Severity = Info
 				f.Message += ": " + c.OnResume
@@ -172,12 +182,40 @@ type onward struct{ turn, last, next int32 }
 // the chosen strategy or else by the given one, or says why there is none.
 func (c *Context) answer(i int, strategy string) (op *operation.Operation, why string) {
 	chosen := c.strategyOr(strategy)
-	if chosen == "insert" && c.strategy() == "" {
+	if chosen != "insert" {
+		return c.answered(i, chosen), ""
+	}
+	switch record, differs := c.echoed(i); {
+	case record != 0 && !differs: // nothing is made up
+	case c.strategy() != "": // the user requests it
+	case differs:
+		return nil, "record " + strconv.Itoa(int(record)) + " repeats a result with the id of the call, but another record or call with that id contradicts it"
+	default:
 		if why = c.elsewhere(i); why != "" {
-			return nil, why // only if the user requests it
+			return nil, why
 		}
 	}
+	if c.Incomplete && !c.isEchoed(i) {
+		return nil, unreadable
+	}
 	return c.answered(i, chosen), ""
+}
+
+// unreadable says why nothing is inserted if a record cannot be read.
+const unreadable = "the result may be in a record that toolguard cannot read"
+
+// echoed returns the record that repeats the result of call i, 0 if there is none.
+func (c *Context) echoed(i int) (record int32, differs bool) {
+	if len(c.Echoes) == 0 {
+		return 0, false
+	}
+	return c.Echoed(int32(i))
+}
+
+// isEchoed reports whether the result that is inserted for call i is the recorded one.
+func (c *Context) isEchoed(i int) bool {
+	record, differs := c.echoed(i)
+	return record != 0 && !differs
 }
 
 // elsewhere says where a result may be that could belong to call i, because then a
@@ -337,7 +375,8 @@ func (c *Context) insertion(i int) *operation.Operation {
 		}
 		return op
 	}
-	if !c.answerable(i) || c.AppendOnly && c.Pairing.Calls[i].State != pairing.Pending {
+	echoed := c.isEchoed(i)
+	if !c.answerable(i) || c.AppendOnly && c.Pairing.Calls[i].State != pairing.Pending && !echoed {
 		return nil
 	}
 	// A placeholder would answer the first open call with its id.
@@ -347,14 +386,44 @@ func (c *Context) insertion(i int) *operation.Operation {
 		}
 	}
 	op, do := turnOp[operation.InsertResults](c, turn, operation.Additive, "")
-	switch len(do.Calls) {
-	case 0:
-		op.Title = "insert a placeholder result " + c.placeOf(turn, call.Message)
-	case 1:
-		op.Title = "insert placeholder results" + strings.TrimPrefix(op.Title, "insert a placeholder result")
-	}
+	op.Title = c.insertTitle(op.Title, turn, call.Message, len(do.Calls), echoed)
 	do.Calls = append(do.Calls, int32(i))
+	if echoed {
+		do.Recorded++
+	}
 	return op
+}
+
+// The titles of insertions, before the place: of one result and of several.
+const (
+	onePlaceholder   = "insert a placeholder result"
+	morePlaceholders = "insert placeholder results"
+	oneEcho          = "insert the recorded result"
+	moreEchoes       = "insert the recorded results"
+	mixedResults     = "insert the recorded results and placeholder results"
+)
+
+// insertTitle returns the title of an insertion with one more result. was is its title with n
+// results.
+func (c *Context) insertTitle(was string, turn, from int32, n int, echoed bool) string {
+	one, more := onePlaceholder, morePlaceholders
+	if echoed {
+		one, more = oneEcho, moreEchoes
+	}
+	if n == 0 {
+		return one + " " + c.placeOf(turn, from)
+	}
+	for _, title := range []string{mixedResults, onePlaceholder, morePlaceholders, moreEchoes, oneEcho} {
+		place, is := strings.CutPrefix(was, title+" ")
+		if !is {
+			continue
+		}
+		if title != one && title != more {
+			more = mixedResults
+		}
+		return more + " " + place
+	}
+	return was
 }
 
 // placeOf says where results that are inserted for a turn go.

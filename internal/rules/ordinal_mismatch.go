@@ -19,9 +19,10 @@ lists the session (#38341).`,
 of a session in a database of its own. If the session stays frozen after the repair, that database
 still has the old position.
 
-toolguard inserts no record in the middle of such a file, because that would change the ordinals
+toolguard inserts no placeholder in the middle of such a file, because that would change the ordinals
 of all later records. A call in the middle without a result is an info: Codex answers it with
-` + "`aborted`" + ` when it resumes the session.`,
+` + "`aborted`" + ` when it resumes the session. If another record repeats the result, toolguard inserts it and
+renumbers the records behind it.`,
 	Bad: `{"timestamp":"2026-01-02T03:04:05Z","ordinal":0,"type":"session_meta","payload":{"id":"s"}}
 {"timestamp":"2026-01-02T03:04:06Z","ordinal":1,"type":"event_msg","payload":{"type":"token_count"}}
 {"timestamp":"2026-01-02T03:04:07Z","ordinal":1,"type":"event_msg","payload":{"type":"thread_settings_applied"}}

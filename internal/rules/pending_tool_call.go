@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"strconv"
+
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -17,7 +19,8 @@ after such a call. Its tool is still running, waits for approval, or was interru
 the Agent Development Kit lists as long-running may answer at any later time.`,
 	Why: `Such a history can be stored, but it cannot be sent. So this is an error with ` + "`--send`" + `, in a request
 body, and for ` + "`toolguard doctor`" + ` if nobody writes the session any more. In training data, the last call is often what the model should learn.`,
-	Repair: `By default, toolguard leaves the call alone. With ` + "`--send`" + `, and in doctor, it inserts a placeholder
+	Repair: `By default, toolguard leaves the call alone, unless another record of the log repeats its result
+(see ` + "`missing-tool-result`" + `). With ` + "`--send`" + `, and in doctor, it inserts a placeholder
 result.
 
 | strategy | class | what toolguard does |
@@ -52,7 +55,12 @@ result.
 			case seen:
 				f.Message = callName(call) + " has no result yet"
 			}
-			if c.Send || c.Over && f.Severity == Error {
+			record, differs := c.echoed(i)
+			if f.Recorded = record != 0 && !differs; f.Recorded {
+				f.Severity = max(f.Severity, Warning)
+				f.Message += ", but record " + strconv.Itoa(int(record)) + " repeats it"
+			}
+			if c.Send || c.Over && f.Severity == Error || f.Recorded {
 				f.Fix, f.Unfixed = c.answer(i, "insert")
 			} else {
 				f.Fix, f.Unfixed = c.answer(i, "leave")

@@ -114,6 +114,8 @@ func All() []*Rule {
 		loneSurrogate,
 		duplicateRecord,
 		brokenLink,
+		staleParent,
+		unsentBranch,
 		ordinalMismatch,
 		missingToolResult,
 		pendingToolCall,
@@ -225,6 +227,9 @@ type Finding struct {
 	Confidence string // of the pairing on which the finding depends, "" if there is none
 	Related    []Related
 	Fix        *operation.Operation
+	// Recorded says that the missing result is recorded elsewhere in the file. An agent that
+	// repairs such a finding itself does not look there.
+	Recorded bool
 	// Unfixed says why there is no Fix, if the rule does not say so.
 	Unfixed string
 
@@ -317,6 +322,10 @@ type Looker interface {
 	// Own returns the text, as JSON, that this run inserts in the place of a result, "" if it
 	// is the default text.
 	Own(result int32) string
+	// Echoed returns the record, from 1, that repeats the result of a call which has none, 0 if
+	// there is none. differs says that such records contradict each other, or that another call
+	// has the same id.
+	Echoed(call int32) (record int32, differs bool)
 	// Seen reports whether the messages of such findings will be shown to anybody.
 	Seen(r *Rule, s Severity) bool
 	// Emit receives a finding.
@@ -383,7 +392,9 @@ type FileContext struct {
 	Faults []transcript.RecordFault
 	Keys   []transcript.KeyFault
 	Links  []transcript.LinkFault
-	Lines  bool // the records are the lines of the file
+	// Branches are the results that are not sent.
+	Branches []transcript.Branch
+	Lines    bool // the records are the lines of the file
 	// SkipsTorn says that the client skips a last line that is cut off.
 	SkipsTorn bool
 	Text      func(source.Span) string
@@ -438,8 +449,8 @@ func (c *Context) emit(turn, record int32, f Finding) {
 	if f.Fix != nil {
 		c.halfRenamed(&f)
 	}
-	if f.Fix != nil && c.Incomplete && f.Fix.Class == operation.Additive {
-		f.Fix, f.Unfixed = nil, "the result may be in a record that toolguard cannot read"
+	if f.Fix != nil && c.Incomplete && f.Fix.Class == operation.Additive && !f.Recorded {
+		f.Fix, f.Unfixed = nil, unreadable
 	}
 	if f.Fix != nil && f.Fix.Class != operation.Safe && (c.Use == transcript.UseDataset || c.Use == transcript.UseTrace) {
 		by := c.rule

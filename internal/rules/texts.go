@@ -114,7 +114,6 @@ var texts = sync.OnceValue(func() []Text {
 		{"Hermes", "Thinking block signature invalid — stripped all thinking blocks, retrying", "gh:NousResearch/hermes-agent#24401", foreign},
 		{"Vertex AI", "Unable to submit request because function call `{name}` in the {n}. content block is missing a `thought_signature`.", "gh:GewoonJaap/gemini-cli-openai#156", unsigned},
 
-
 		// Length.
 		{"Anthropic API", "prompt is too long: {n} tokens > {n} maximum", "gh:anomalyco/opencode#8726", tooLong},
 		{"OpenAI API", "This model's maximum context length is {n} tokens. However, your messages resulted in {n} tokens. Please reduce the length of the messages.", "gh:crewAIInc/crewAI#323", tooLong},

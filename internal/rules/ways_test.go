@@ -35,6 +35,8 @@ var ways = map[string][]way{
 	"invalid-utf8":          {{strategies: standard}},
 	"lone-surrogate":        {{strategies: standard}},
 	"broken-link":           {{strategies: standard}},
+	"stale-parent":          {{strategies: standard}},
+	"duplicate-record":      {{text: twice, strategies: standard}},
 	"ordinal-mismatch":      {{strategies: standard}},
 	"missing-tool-result": {
 		{strategies: []string{"", "insert", "strip", "strip-turn", "text"}},
@@ -182,7 +184,7 @@ var noWay = map[string]string{
 
 // noErrors are the rules that report none.
 var noErrors = []string{
-	"duplicate-key", "duplicate-record", "interrupted-tool-call", "reused-call-id", "result-order-mismatch", "ambiguous-pairing",
+	"duplicate-key", "unsent-branch", "interrupted-tool-call", "reused-call-id", "result-order-mismatch", "ambiguous-pairing",
 	"mixed-dialect", "result-name-mismatch", "unknown-tool", "unread-tool-field", "schema-violation",
 }
 
@@ -198,6 +200,13 @@ func converse(rest ...string) string {
 	}
 	return strings.Join(append([]string{first}, rest...), ",") + `]`
 }
+
+// twice is a log in which a call was written twice.
+const twice = `{"type":"metadata","protocol_version":"1.5"}
+{"type":"context.append_loop_event","event":{"type":"tool.call","uuid":"u1","stepUuid":"s1","toolCallId":"c1","name":"f","args":{}},"time":1}
+{"type":"context.append_loop_event","event":{"type":"tool.call","uuid":"u1","stepUuid":"s1","toolCallId":"c1","name":"f","args":{}},"time":1}
+{"type":"context.append_loop_event","event":{"type":"tool.result","parentUuid":"u1","toolCallId":"c1","result":{"output":"1"}},"time":2}
+{"type":"context.append_message","message":{"role":"user","content":[{"type":"text","text":"n"}]},"time":3}`
 
 func claude(records ...string) string {
 	return `{"type":"user","uuid":"u0","parentUuid":null,"message":{"role":"user","content":"go"}}` + "\n" + strings.Join(records, "\n")

@@ -170,6 +170,19 @@ func All() []Store {
 			About: taskAbout,
 		},
 		{
+			Agent: "Kimi", Dialect: "kimi-wire", Repaired: true,
+			Roots: []string{
+				"$KIMI_SHARE_DIR/sessions", "$KIMI_CODE_HOME/sessions",
+				"~/.kimi/sessions", "~/.kimi-code/sessions",
+			},
+			Files:  []string{"wire.jsonl"},
+			Source: "https://github.com/MoonshotAI/kimi-cli/blob/main/src/kimi_cli/share.py",
+			// Since that change Kimi Code closes interrupted calls anywhere in the history when it
+			// restores a session. Its logs do not name its version.
+			Mends: Mends{Rules: openCalls, Source: "https://github.com/MoonshotAI/kimi-code/pull/1027"},
+			About: About{Prompt: []string{"message.content.*.text"}, Human: []Is{{"message.role", "user"}}},
+		},
+		{
 			Agent: "GitHub Copilot Chat", Dialect: "vscode-chat",
 			Roots:  []string{"CODE/workspaceStorage/*/chatSessions"},
 			Files:  anyJSON,
@@ -194,19 +207,6 @@ func All() []Store {
 			Files:  jsonLines,
 			Source: "https://pypi.org/project/kiro-session-index/",
 			About:  About{Prompt: []string{"data.content.0.data"}, Human: []Is{{"kind", "Prompt"}}},
-		},
-		{
-			Agent: "Kimi", Dialect: "kimi-wire",
-			Roots: []string{
-				"$KIMI_SHARE_DIR/sessions", "$KIMI_CODE_HOME/sessions",
-				"~/.kimi/sessions", "~/.kimi-code/sessions",
-			},
-			Files:  []string{"wire.jsonl"},
-			Source: "https://github.com/MoonshotAI/kimi-cli/blob/main/src/kimi_cli/share.py",
-			// Since that change Kimi Code closes interrupted calls anywhere in the history when it
-			// restores a session. Its logs do not name its version.
-			Mends: Mends{Rules: openCalls, Source: "https://github.com/MoonshotAI/kimi-code/pull/1027"},
-			About: About{Prompt: []string{"message.content.*.text"}, Human: []Is{{"message.role", "user"}}},
 		},
 		{
 			Agent: "OpenHands",

@@ -162,6 +162,7 @@ type Conversation struct {
 	Copies   []Copy
 	Aliases  []Alias
 	Mentions []Mention
+	Echoes   []Echo
 }
 
 // A Mark is the lengths of the lists of a conversation at one time.
@@ -610,17 +611,33 @@ type KeyFault struct {
 	Record       int32
 }
 
+// An Echo is a record of a log that repeats the result of a call which has none. A call may
+// have several, one after the other.
+type Echo struct {
+	Call   int32
+	Record int32 // from 1
+	At     source.Span
+	// Unsure is set if another call has the same id, or if there are too many such records.
+	Unsure bool
+}
+
 // A LinkFault is a defect in the references between the records of a log.
 type LinkFault struct {
 	// Duplicate is set if two records have the same id, and Ordinal if a record number
-	// does not follow the previous one. If neither is set, the parent named at Span does
-	// not exist.
+	// does not follow the previous one. If neither is set, and Passed is not, the parent
+	// named at Span does not exist.
 	Duplicate, Ordinal bool
+	// Passed is set if the parent is a record of progress that the conversation had passed.
+	// First is then the id of the last record that it leaves out, and Sure says that no other
+	// record can be meant.
+	Passed, Sure bool
 	// Want is the expected number.
 	Want int64
 	// Identical is set for a duplicate that differs from the first record at most in its
 	// timestamp.
 	Identical bool
+	// Sent is set for a duplicate that the agent reads too.
+	Sent bool
 	// Key is the key of the field that names the parent.
 	Key string
 	// Live is set if the fault cuts off the branch in use.
@@ -632,7 +649,7 @@ type LinkFault struct {
 	// are whole.
 	Sole   bool
 	Span   source.Span // the id, the parent reference or the number
-	First  source.Span // for a duplicate, the first record's id
+	First  source.Span // for a duplicate, the first record's id; if Passed, another record's
 	Record int32
 	ID     string
 	Whole  source.Span // the record
@@ -644,6 +661,17 @@ type Compaction struct {
 	// Kept is where it names the first record that it keeps: the id, or the number among the
 	// records.
 	Kept source.Span
+}
+
+// A Branch is the results on branches of a thread that the agent does not send, because the
+// session goes on from another branch.
+type Branch struct {
+	Results, Branches int
+	// Mixed is set if records of the first branch come after the other branch began.
+	Mixed  bool
+	Span   source.Span // the id of the first record of the first branch
+	On     source.Span // the id of the record that follows instead; zero if there is none
+	Record int32
 }
 
 // An Unread is an element that was not read.

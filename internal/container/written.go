@@ -1,0 +1,43 @@
+package container
+
+import (
+	"bytes"
+
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// A written remembers the records that a log has at most once, by the hashes of their texts.
+type written struct {
+	texts source.Index
+	at    []placed
+}
+
+// again reports whether a record is exactly an earlier one, and records that. Such a record is
+// not read.
+func (w *written) again(l *log, e element) (bool, error) {
+	once := l.d.Log.Once
+	if once == "" || e.where != nil {
+		return false, nil
+	}
+	id := once.In(e.val)
+	if id.Kind() != source.String {
+		return false, nil
+	}
+	key := l.hash(e.val.Raw())
+	at, known := w.texts.Find(key)
+	if !known {
+		w.texts.Add(key)
+		w.at = append(w.at, placed{e.record, uint32(e.val.Span().Len()), e.val.Span().Start})
+		return false, nil
+	}
+	first, err := l.value(source.Span{Start: w.at[at].start, End: w.at[at].start + int64(w.at[at].length)})
+	if err != nil || !bytes.Equal(first.Raw(), e.val.Raw()) {
+		return false, err
+	}
+	l.file.Links = append(l.file.Links, transcript.LinkFault{
+		Duplicate: true, Identical: true, Sent: true, Record: e.record, ID: id.Str(),
+		Span: id.Span(), First: once.In(first).Span(), Whole: e.val.Span(),
+	})
+	return true, nil
+}
