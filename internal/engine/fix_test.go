@@ -982,7 +982,7 @@ func userLine(uuid, parent, text string, second int) string {
 // TestFixLog tests the links of a repaired log.
 func TestFixLog(t *testing.T) {
 	insert := FixOptions{}
-	unsafe := FixOptions{Unsafe: true}
+	unsafe := FixOptions{Unsafe: true, Options: Options{Strategy: map[string]string{"orphan-tool-result": "drop"}}}
 	agent := func(s string) string {
 		return strings.ReplaceAll(s, `"isSidechain":false,`, `"isSidechain":true,"agentId":"ag1",`)
 	}

@@ -40,7 +40,13 @@ type Operation struct {
 	// ByStrategy says that the operation is carried out only if the user requests it by
 	// --strategy.
 	ByStrategy bool
+	// Else is the operation to carry out if this one cannot be, nil if there is none. It has
+	// the same turn and class.
+	Else *Operation
 }
+
+// Instead makes the operation the one in Else.
+func (o *Operation) Instead() { o.Title, o.Do, o.Else = o.Else.Title, o.Else.Do, o.Else.Else }
 
 // An Action is one of the types below. Its indices refer to the conversation of the finding,
 // its spans to the source.
