@@ -8,7 +8,7 @@ import (
 )
 
 var consecutiveRoles = &Rule{
-	Name: "consecutive-roles", Category: Roles, Severity: "info; profile with --send or --target",
+	Name: "consecutive-roles", Category: Roles, Severity: ordersSeverity,
 	Summary:    "Two messages in a row have the same role",
 	Points:     []profile.Point{profile.ConsecutiveRoles},
 	Strategies: []string{"merge", "drop", "text"},
@@ -29,7 +29,7 @@ this.`,
 			return
 		}
 		severity := Info
-		if c.Send || c.Target {
+		if c.known() {
 			severity = severityOf(c.cell(profile.ConsecutiveRoles))
 		}
 		open := len(c.openServers()) > 0 // then a message must not mix results with other blocks
@@ -45,7 +45,7 @@ this.`,
 			if c.signed(m.Turn) || c.signed(prev.Turn) {
 				class = operation.Unsafe
 			}
-			if (c.Send || c.Target) && c.Profile.UsersInRow && m.Role == transcript.RoleUser {
+			if c.known() && c.Profile.UsersInRow && m.Role == transcript.RoleUser {
 				continue
 			}
 			// Calls in a user message are answered by a separate message.

@@ -7,11 +7,12 @@ import (
 )
 
 var lastRole = &Rule{
-	Name: "last-role", Category: Roles, Severity: "profile with --send; else off",
+	Name: "last-role", Category: Roles, Severity: "profile with --send, or in a request body that names the provider; else off",
 	Summary:    "The history is about to be sent and ends with the assistant",
 	Points:     []profile.Point{profile.LastRole},
 	Strategies: []string{"leave", "drop", "text"},
-	What:       `Checks for histories that are about to be sent and end with an assistant message.`,
+	What: `Checks for histories that are about to be sent and end with an assistant message: with ` + "`--send`" + `, and for
+request bodies that name the provider or its model.`,
 	Why: `A request asks the model to speak. If the assistant spoke last, some providers continue its
 message, and others reject the request.`,
 	Repair: `By default, toolguard leaves the history alone, because it does not invent a user message.
@@ -27,7 +28,7 @@ message, and others reject the request.`,
 	Check: func(c *Context) {
 		cell := c.cell(profile.LastRole)
 		severity := severityOf(cell)
-		if severity == Off || !c.Send || !c.arrays() || len(c.Messages) == 0 {
+		if severity == Off || !c.Send && !c.asks() || !c.arrays() || len(c.Messages) == 0 {
 			return
 		}
 		last := int32(len(c.Messages) - 1)

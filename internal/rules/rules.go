@@ -742,6 +742,17 @@ func formOf(k source.Kind) profile.Form {
 	return profile.FormScalar
 }
 
+// asks reports whether the history is part of a request that names its provider.
+func (c *Context) asks() bool { return c.Use == transcript.UseBody && c.Named }
+
+// known reports whether it is known which provider gets the history: the user says that it is
+// sent or to whom, or it is part of a request that names the provider. What providers do not
+// agree on is otherwise at most an info.
+func (c *Context) known() bool { return c.Send || c.Target || c.asks() }
+
+// ordersSeverity describes the severity of findings about the order of roles.
+const ordersSeverity = "info; profile with --send or --target, and in a request body that names the provider"
+
 // sent reports whether the history is about to be sent to a provider.
 func (c *Context) sent() bool { return c.Send || c.Target || c.Use == transcript.UseBody }
 

@@ -6,7 +6,7 @@ import (
 )
 
 var userAfterTool = &Rule{
-	Name: "user-after-tool", Category: Roles, Severity: "info; profile with --send or --target",
+	Name: "user-after-tool", Category: Roles, Severity: ordersSeverity,
 	Summary:    "A user message follows a tool result",
 	Points:     []profile.Point{profile.UserAfterTool},
 	Strategies: []string{"leave", "text"},
@@ -35,7 +35,7 @@ user message. There is none if the user interrupted the agent.`,
 		if severity == Off || c.Window != transcript.WindowTool {
 			return
 		}
-		if !c.Send && !c.Target {
+		if !c.known() {
 			severity = Info
 		}
 		for i := 1; i < len(c.Messages); i++ {
