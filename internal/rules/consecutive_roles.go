@@ -38,6 +38,9 @@ this.`,
 			if m.Role != prev.Role || m.Role != transcript.RoleUser && m.Role != transcript.RoleAssistant {
 				continue
 			}
+			if c.wronglyPut(int32(i)) || c.wronglyPut(int32(i)-1) {
+				continue // block-in-wrong-role reports it, and the message gets another role
+			}
 			if c.Incomplete && c.Lines && m.Record-prev.Record > 1 {
 				continue // an unreadable record is between them
 			}

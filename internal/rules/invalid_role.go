@@ -50,7 +50,7 @@ With ` + "`text`" + ` and ` + "`drop`" + `, the result of a legacy function call
 		}
 		for i := range c.Messages {
 			m := &c.Messages[i]
-			if m.Has(transcript.MessageItem) || m.Has(transcript.MessageForeign) || m.RoleLen == 0 && words.RoleOptional {
+			if m.Has(transcript.MessageItem) || m.Has(transcript.MessageForeign) || m.RoleLen == 0 && words.RoleOptional || c.wronglyPut(int32(i)) {
 				continue
 			}
 			word := words.Role(m.Role.String())

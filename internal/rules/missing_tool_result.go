@@ -56,7 +56,7 @@ any other change would invalidate the signature.`,
 		for i := range c.Pairing.Calls {
 			call := &c.Calls[i]
 			x := &c.Pairing.Calls[i]
-			if x.State != pairing.Missing && !x.Surplus || call.Answer.ByProvider() || call.Kind == transcript.KindApproval {
+			if x.State != pairing.Missing && !x.Surplus || call.Answer.ByProvider() || call.Kind == transcript.KindApproval || c.caused(i) {
 				continue
 			}
 			f := Finding{
@@ -239,7 +239,7 @@ func (c *Context) namesIn(message int32) {
 	if m.Has(transcript.MessageReplay) {
 		return
 	}
-	if m.Role == transcript.RoleOther {
+	if m.Role == transcript.RoleOther || m.Has(transcript.MessageOtherShape) {
 		c.textsIn(message, m.Span())
 		return
 	}
@@ -255,21 +255,11 @@ func (c *Context) namesIn(message int32) {
 
 // textsIn notes the texts in a value of a message.
 func (c *Context) textsIn(message int32, at source.Span) {
-	var walk func(v source.Value)
-	walk = func(v source.Value) {
-		if v.Kind() == source.String {
-			if _, seen := c.opaque[v.Str()]; !seen {
-				c.opaque[v.Str()] = message
-			}
+	c.eachText(c.Value(at), func(text string) {
+		if _, seen := c.opaque[text]; !seen {
+			c.opaque[text] = message
 		}
-		for _, val := range v.Members() {
-			walk(val)
-		}
-		for _, e := range v.Elements() {
-			walk(e)
-		}
-	}
-	walk(c.Value(at))
+	})
 }
 
 // answered returns the operation of a strategy for call i, which has no result.

@@ -34,7 +34,7 @@ result.
 	Check: func(c *Context) {
 		for i := range c.Pairing.Calls {
 			call := &c.Calls[i]
-			if c.Pairing.Calls[i].State != pairing.Pending || call.Answer.ByProvider() || call.Kind == transcript.KindApproval {
+			if c.Pairing.Calls[i].State != pairing.Pending || call.Answer.ByProvider() || call.Kind == transcript.KindApproval || c.caused(i) {
 				continue
 			}
 			f := Finding{Severity: Warning, Refusal: c.cell(profile.Missing).Text}

@@ -131,6 +131,7 @@ func All() []*Rule {
 		ambiguousPairing,
 		mixedDialect,
 		unreadToolField,
+		foreignToolMessage,
 		missingCallID,
 		invalidCallID,
 		invalidServerToolID,
@@ -340,8 +341,9 @@ type Context struct {
 	answers     map[int32][]int32 // results by call; nil until needed
 	strays      map[stray]int32   // the last results that name no call; nil until needed
 	minted      *mintings
-	onward      onward // of the turn that was asked about last
-	sign        *sign  // the result of onlySign; nil until needed
+	onward      onward  // of the turn that was asked about last
+	sign        *sign   // the result of onlySign; nil until needed
+	why         *causes // the result of causes; nil until needed
 }
 
 type opKey struct {

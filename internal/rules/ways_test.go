@@ -79,7 +79,8 @@ var ways = map[string][]way{
 		{strategies: []string{"", "retag", "text"}},
 		{text: `[{"type":"computer_call","call_id":"k1","action":{"type":"screenshot"}},{"type":"function_call_output","call_id":"k1","output":"ok"},{"role":"user","content":"n"}]`, strategies: []string{"text"}},
 	},
-	"missing-call-id": {{strategies: standard}},
+	"foreign-tool-message": {{strategies: []string{"drop"}}},
+	"missing-call-id":      {{strategies: standard}},
 	"invalid-call-id": {
 		{strategies: standard},
 		{text: chat(result(" x") + `,{"role":"user","content":"n"}`), strategies: standard},
