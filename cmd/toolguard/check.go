@@ -185,8 +185,8 @@ func newCheck(a *app, f *checkFlags) (*check, error) {
 func (c *check) reporter(o *output, w io.Writer) (report.Reporter, error) {
 	opts := report.Options{
 		NoExcerpt: c.flags.noExcerpt, Version: programVersion(), Fix: c.fixes, Started: started(c.env),
-		ShowInfo: c.showsInfo,
-		Fails:    func(f *engine.Finding) bool { return f.Severity >= c.now.failOn },
+		ShowInfo: c.showsInfo, EachCall: c.flags.verbose,
+		Fails: func(f *engine.Finding) bool { return f.Severity >= c.now.failOn },
 	}
 	var err error
 	switch o.to {

@@ -737,6 +737,28 @@ func (d *SideList) WriteText(t NewText) Text {
 // WriteMessage implements Writer. Results are separate messages.
 func (d *SideList) WriteMessage(string, source.Value) []Field { return nil }
 
+// Split implements Splitter. The elements of the list have the fields of results. Those of the
+// message itself say nothing more: its content repeats theirs.
+func (d *SideList) Split(message source.Value) [][]Field {
+	var out [][]Field
+	body := d.body(message)
+	for _, e := range d.Calls.In(body).Present() {
+		id, name, content := d.ResultID.In(e), d.ResultName.In(e), d.Content.In(e)
+		if !content.Exists() || !isSet(id) && !isSet(name) {
+			return nil
+		}
+		var fields []Field
+		if isSet(id) {
+			fields = append(fields, Field{string(d.ResultID.Nth(spelling(d.Calls, body))), string(id.Raw())})
+		}
+		if isSet(name) {
+			fields = append(fields, Field{string(d.ResultName.Nth(0)), string(name.Raw())})
+		}
+		out = append(out, d.message(message, d.Tool, append(fields, Field{d.Content.Key(), string(content.Raw())})))
+	}
+	return out
+}
+
 // Retagged implements Writer. The role names the kind of a result.
 func (d *SideList) Retagged(_, _ transcript.CallKind) string { return string(d.Tool.Nth(0)) }
 

@@ -484,7 +484,7 @@ func unexplained(text, out []byte, f *Fixed) string {
 			changed += n + 2
 			moved += n + 2
 			inserted++
-		case kindOf[operation.SplitMessage]():
+		case kindOf[operation.SplitMessage](), kindOf[operation.SplitResults]():
 			changed++
 			inserted++
 		case kindOf[operation.DropCalls]():

@@ -76,6 +76,9 @@ type (
 	CallsLast struct{ Message int32 }
 	// SplitMessage separates the results of Message from its other blocks.
 	SplitMessage struct{ Message int32 }
+	// SplitResults replaces Message, which has a list of results in the shape of another
+	// program, by a message for each of them.
+	SplitResults struct{ Message int32 }
 	// MoveBlock moves Block to a message with the right role.
 	MoveBlock struct{ Block int32 }
 
@@ -179,6 +182,9 @@ func (*CallsLast) Kind() Kind { return "reorder-blocks" }
 
 // Kind implements Action.
 func (*SplitMessage) Kind() Kind { return "split-message" }
+
+// Kind implements Action.
+func (*SplitResults) Kind() Kind { return "split-results" }
 
 // Kind implements Action.
 func (*MoveBlock) Kind() Kind { return "move-block" }

@@ -20,7 +20,8 @@ its result. The call gets no finding of its own.`,
 Providers reject blocks in a message of the wrong role.`,
 	Repair: `By default, toolguard puts calls and results into a message of the right role. A result stays if a
 later result answers the same call, because toolguard does not change the order of two results. It
-moves nothing in session logs. A message that is itself the result gets the role of results.
+moves nothing in session logs. A message that is itself the result gets the role of results,
+which is unsafe if its role is an unknown one.
 
 | strategy | class | what toolguard does |
 |---|---|---|
@@ -131,7 +132,11 @@ func (c *Context) astray(message, call int32) {
 	case strategy == "drop":
 		f.Fix = c.dropCall(call)
 	case word != "":
-		f.Fix = c.op(c.turn(c.Calls[call].Message), operation.Safe, `set role to "`+word+`"`, &operation.SetValue{At: m.RoleSpan(), Text: source.Quote(word), Call: -1})
+		class := operation.Safe
+		if m.Role == transcript.RoleOther {
+			class = operation.Unsafe // it may be about the call without being its result
+		}
+		f.Fix = c.op(c.turn(c.Calls[call].Message), class, `set role to "`+word+`"`, &operation.SetValue{At: m.RoleSpan(), Text: source.Quote(word), Call: -1})
 	}
 	c.report(message, f)
 }

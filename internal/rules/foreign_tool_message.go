@@ -10,7 +10,7 @@ var foreignToolMessage = &Rule{
 	Name: "foreign-tool-message", Category: Pairing, Severity: "error",
 	Summary:    "A message about tool calls has the shape of another program",
 	Points:     []profile.Point{profile.OddMessage},
-	Strategies: []string{"leave", "drop"},
+	Strategies: []string{"split", "drop", "leave"},
 	What: `Checks for messages that do not make calls but have a list of objects in the place of calls. Agno stores
 the results of several calls in one such message for Gemini: it has a list of contents, and a
 list with the id, the tool and the content of each result.
@@ -19,13 +19,16 @@ toolguard reports such a message once. The calls that it names get no finding of
 names no ids, these are the calls right before it.`,
 	Why: `Only the program that wrote the message can send it. If the history goes to another provider or is sent
 as it is, the API rejects it and finds no results for the calls.`,
-	Repair: `By default, toolguard leaves the message alone. Load the history with the program that wrote it, or write
-one message for each result.
+	Repair: `By default, ` + "`fix --unsafe`" + ` writes one message for each result. The content of the message itself goes,
+because the list repeats it, and so do its other fields. If a result names neither its call nor
+its tool, or has no content, toolguard leaves the message alone: load the history with the
+program that wrote it.
 
 | strategy | class | what toolguard does |
 |---|---|---|
-| ` + "`leave`" + ` (default) | none | Report the finding only. |
-| ` + "`drop`" + ` | unsafe | Drop the message. The calls then get placeholder results. |`,
+| ` + "`split`" + ` (default) | unsafe | Write one message for each result. |
+| ` + "`drop`" + ` | unsafe | Drop the message. The calls then get placeholder results. |
+| ` + "`leave`" + ` | none | Report the finding only. |`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}},{"id":"c2","type":"function","function":{"name":"pwd","arguments":"{}"}}]},
  {"role":"tool","content":["a.txt","/srv"],"tool_calls":[{"tool_call_id":"c1","tool_name":"ls","content":"a.txt"},{"tool_call_id":"c2","tool_name":"pwd","content":"/srv"}]},
@@ -44,7 +47,6 @@ one message for each result.
 			f := Finding{
 				Severity: Error, Span: m.RoleSpan(), Refusal: c.cell(profile.OddMessage).Text,
 				Message: "this message of role " + m.Role.String() + " has a list of results in the place of calls, as Agno stores them for Gemini",
-				Unfixed: "load the history with the program that wrote it, or write one message for each result",
 			}
 			calls := c.causes().odd[int32(i)]
 			if len(calls) > 0 {
@@ -53,9 +55,11 @@ one message for each result.
 			for _, call := range calls {
 				f.Related = append(f.Related, Related{"a call is here", c.Calls[call].ID.Span})
 			}
-			if c.strategy() == "drop" {
+			switch c.strategyOr("split") {
+			case "split":
+				f.Fix = c.op(m.Turn, operation.Unsafe, "write one message for each result", &operation.SplitResults{Message: int32(i)})
+			case "drop":
 				f.Fix = c.op(m.Turn, operation.Unsafe, "drop the message", &operation.DropMessages{Messages: []int32{int32(i)}, CopyOf: -1})
-				f.Unfixed = ""
 			}
 			c.report(int32(i), f)
 		}

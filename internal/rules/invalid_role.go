@@ -131,7 +131,7 @@ func (c *Context) systemPlaces() {
 	before := transcript.RoleNone
 	for i := range c.Messages {
 		m := &c.Messages[i]
-		if m.Has(transcript.MessageReplay) || c.hidden(int32(i)) {
+		if m.Has(transcript.MessageReplay) || c.hidden(int32(i)) || c.wronglyPut(int32(i)) {
 			continue
 		}
 		if m.Role == transcript.RoleSystem && before != transcript.RoleNone && !slices.Contains(c.Profile.SystemAfter, before.String()) {

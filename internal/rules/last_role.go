@@ -33,7 +33,7 @@ message, and others reject the request.`,
 		}
 		last := int32(len(c.Messages) - 1)
 		m := &c.Messages[last]
-		if m.Role != transcript.RoleAssistant || c.waits(m) {
+		if m.Role != transcript.RoleAssistant || c.waits(m) || c.wronglyPut(last) {
 			return // pending-tool-call reports the open call at the end
 		}
 		f := Finding{Severity: severity, Span: m.RoleSpan(), Refusal: cell.Text, Message: "the history ends with an assistant message"}

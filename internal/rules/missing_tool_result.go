@@ -17,6 +17,7 @@ var missingToolResult = &Rule{
 	Summary:    "A tool call has no result",
 	Points:     []profile.Point{profile.Missing},
 	Strategies: []string{"insert", "strip", "strip-turn", "text", "leave"},
+	Together:   true,
 	What: `Checks for tool calls that have no result although the conversation goes on. toolguard looks for
 the result where the API looks for it, and then in the rest of the conversation.`,
 	Why: `Interrupts, crashes and history compression leave such calls behind. Every provider rejects the
@@ -226,6 +227,10 @@ func (c *Context) named(key string) (message int32, named bool) {
 		}
 		for _, u := range c.Unread {
 			c.textsIn(u.Before, u.Span)
+		}
+		// The id of a call is not to change before its result has the right role.
+		for m, call := range c.causes().astray {
+			c.opaque[pairing.Key(c.Calls[call].ID)] = m
 		}
 	}
 	message, named = c.opaque[key]

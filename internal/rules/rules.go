@@ -72,6 +72,9 @@ type Rule struct {
 	// Strategies are the repairs to choose from, the default first; nil if there is no
 	// choice.
 	Strategies []string
+	// Together says that its findings about the calls of one turn are one event, so that people
+	// are shown one entry for them.
+	Together bool
 	// Args are the flags with which the examples are checked: --send, --target NAME.
 	Args string
 	// Bad and Good are transcripts with and without findings of the rule.

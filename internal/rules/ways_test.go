@@ -79,7 +79,7 @@ var ways = map[string][]way{
 		{strategies: []string{"", "retag", "text"}},
 		{text: `[{"type":"computer_call","call_id":"k1","action":{"type":"screenshot"}},{"type":"function_call_output","call_id":"k1","output":"ok"},{"role":"user","content":"n"}]`, strategies: []string{"text"}},
 	},
-	"foreign-tool-message": {{strategies: []string{"drop"}}},
+	"foreign-tool-message": {{strategies: []string{"", "split", "drop"}}},
 	"missing-call-id":      {{strategies: standard}},
 	"invalid-call-id": {
 		{strategies: standard},
