@@ -356,8 +356,8 @@ func mustNotCall(role transcript.Role) bool {
 // otherShape reports whether a message that must not make calls has a list of objects in
 // the place of calls, none of which has the fields of one. Some programs store the results of
 // several calls that way.
-func (d *SideList) otherShape(role transcript.Role, calls source.Value) bool {
-	return mustNotCall(role) && d.Calls != "" && !strings.Contains(string(d.Calls), ".") && calls.Kind() == source.Array &&
+func (d *SideList) otherShape(role transcript.Role, answers, calls source.Value) bool {
+	return mustNotCall(role) && !isSet(answers) && d.Calls != "" && !strings.Contains(string(d.Calls), ".") && calls.Kind() == source.Array &&
 		calls.First().Kind() == source.Object && !d.callsIn(calls) && !d.stripped(calls)
 }
 
@@ -425,7 +425,7 @@ func (r *sideListReader) Read(v source.Value) {
 	}
 	// Some programs use another role for the model, and some messages have no role.
 	// A message that makes calls is the assistant's.
-	shaped := !r.otherShape(role, calls)
+	shaped := !r.otherShape(role, r.vals[slotResultID], calls)
 	makes := firstCall(calls).Exists() && shaped || more.Kind() == source.Object
 	switch {
 	case makes && (role == transcript.RoleOther || role == transcript.RoleNone):
@@ -737,13 +737,20 @@ func (d *SideList) WriteText(t NewText) Text {
 // WriteMessage implements Writer. Results are separate messages.
 func (d *SideList) WriteMessage(string, source.Value) []Field { return nil }
 
-// Split implements Splitter. The elements of the list have the fields of results. Those of the
-// message itself say nothing more: its content repeats theirs.
+// Split implements Splitter. The elements of the list have the fields of results, or the message
+// has their contents in the same order. All else in the message is about none of them.
 func (d *SideList) Split(message source.Value) [][]Field {
 	var out [][]Field
 	body := d.body(message)
-	for _, e := range d.Calls.In(body).Present() {
+	var beside []source.Value // the contents, if the message has one for each
+	for _, e := range d.Content.In(body).Elements() {
+		beside = append(beside, e)
+	}
+	for i, e := range d.Calls.In(body).Elements() {
 		id, name, content := d.ResultID.In(e), d.ResultName.In(e), d.Content.In(e)
+		if !content.Exists() && i < len(beside) {
+			content = beside[i]
+		}
 		if !content.Exists() || !isSet(id) && !isSet(name) {
 			return nil
 		}

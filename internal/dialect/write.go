@@ -51,7 +51,7 @@ type Writer interface {
 // program.
 type Splitter interface {
 	// Split returns the fields of one message for each result in such a message. It returns
-	// nil if a result lacks its content, or what names its call.
+	// nil if a result lacks its content, or does not name its call or its tool.
 	Split(message source.Value) [][]Field
 }
 

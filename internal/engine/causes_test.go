@@ -47,7 +47,9 @@ func wrongRoles() (out []wrongRole) {
 		gemini  = `{"generationConfig":{},"contents":[{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},{"role":ROLE,"parts":[{"functionResponse":{"name":"f","response":{"a":1}}}]},MORE]}`
 		aiSDK   = `[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool-call","toolCallId":"a","toolName":"f","input":{}}]},{"role":ROLE,"content":[{"type":"tool-result","toolCallId":"a","toolName":"f","output":{"type":"text","value":"1"}}]},MORE]`
 	)
-	more := func(text string, turns ...string) string { return strings.Replace(text, "MORE", strings.Join(turns, ","), 1) }
+	more := func(text string, turns ...string) string {
+		return strings.Replace(text, "MORE", strings.Join(turns, ","), 1)
+	}
 	return append(out,
 		wrongRole{"anthropic", more(claude, `{"role":"assistant","content":"done"}`, `{"role":"user","content":"n"}`), `"user"`, []string{`"assistant"`}, false},
 		wrongRole{"anthropic, the user is next", more(claude, `{"role":"user","content":"n"}`), `"user"`, []string{`"assistant"`}, false},

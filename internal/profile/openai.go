@@ -42,7 +42,6 @@ var openAI = Profile{
 		TrailingSpace:    {Accepted, Medium, "", "", nil},
 		BadRole:          {Error, High, "", "the API reference", nil},
 		WrongRole:        {Error, Medium, "", "the API reference: only messages of the assistant have tool_calls", nil},
-		OddMessage:       {Error, Medium, "Invalid type for 'messages[3].content[0]': expected an object, but got a string instead.", "gh:agno-agi/agno#4012", nil},
 		FirstRole:        {Accepted, Medium, "", "", nil},
 		ConsecutiveRoles: {Info, Low, "", "", nil},
 		UserAfterTool:    {Accepted, High, "", "", nil},

@@ -116,7 +116,6 @@ const (
 	BadRole                       // a role that is not in Roles
 	SystemPlace                   // a system message after a role that is not in SystemAfter
 	WrongRole                     // a block under the wrong role
-	OddMessage                    // a message about calls in the shape of another program
 	FirstRole                     // a history that does not begin with the user
 	ConsecutiveRoles              // two messages of one role in a row
 	UserAfterTool                 // a message of the user right after results

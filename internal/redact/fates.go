@@ -45,7 +45,6 @@ func Fates() []Fate {
 		{"ambiguous-pairing", false, byStructure},
 		{"mixed-dialect", false, byStructure},
 		{"unread-tool-field", false, "the filler for a key with tool or function in it begins with tool"},
-		{"foreign-tool-message", false, byStructure},
 		{"missing-call-id", false, "fields stay, and so does an id that is the text null"},
 		{"invalid-call-id", false, "lengths stay, and an invalid id becomes one that is invalid for the same reason"},
 		{"invalid-server-tool-id", true, "documented prefixes stay; other reasons are not kept"},

@@ -134,7 +134,6 @@ func All() []*Rule {
 		ambiguousPairing,
 		mixedDialect,
 		unreadToolField,
-		foreignToolMessage,
 		missingCallID,
 		invalidCallID,
 		invalidServerToolID,
