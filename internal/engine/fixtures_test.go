@@ -224,7 +224,7 @@ var applicable = map[string][]string{
 		"misplaced-tool-result", "split-tool-results", "tool-result-not-first", "mixed-tool-result-message",
 		"result-order-mismatch", "tool-input-not-object", "empty-message", "block-in-wrong-role", "consecutive-roles",
 		"tool-use-not-last", "reasoning-unreplayable", "server-tool-unpaired", "invalid-server-tool-id", "missing-arguments",
-		"result-content-type", "empty-text", "trailing-whitespace", "first-role", "last-role", "cache-control-limit", "unknown-tool", "schema-violation",
+		"result-content-type", "empty-text", "trailing-whitespace", "first-role", "cache-control-limit", "unknown-tool", "schema-violation",
 	},
 	"claude-code": {
 		"duplicate-record", "broken-link", "interrupted-tool-call", "tool-input-not-object", "empty-message",

@@ -218,7 +218,9 @@ func TestRequestNamesItsProvider(t *testing.T) {
 		{`{"modelId":"m","toolConfig":{"tools":[]},"messages":` + bedrock + `}`, "first-role", rules.Info},
 		{`{"modelId":"m","toolConfig":{"tools":[]},"messages":` + bedrock + `}`, "consecutive-roles", rules.Info},
 		{bedrock, "first-role", rules.Info},
-		{`{"model":"claude-sonnet-4-5","max_tokens":9,"messages":` + claude + `}`, "last-role", rules.Warning},
+		{`{"model":"claude-sonnet-4-5","max_tokens":9,"messages":` + claude + `}`, "last-role", rules.Off}, // some models take it
+		{`{"model":"mistral-large-latest","messages":[{"role":"user","content":"q"},{"role":"assistant","content":"a"}]}`, "last-role", rules.Error},
+		{`{"model":"m","messages":[{"role":"user","content":"q"},{"role":"assistant","content":"a"}]}`, "last-role", rules.Off},
 		{`{"model":"m","max_tokens":9,"messages":` + claude + `}`, "last-role", rules.Off},
 		{claude, "last-role", rules.Off},
 	} {
