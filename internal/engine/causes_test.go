@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -37,8 +37,8 @@ func wrongRoles() (out []wrongRole) {
 		for _, more := range []string{"", thenUser, thenModel, thenModel + thenUser} {
 			text := twoCalls(head, more)
 			out = append(out,
-				wrongRole{"chat" + head + fmt.Sprint(len(more)), text, `"tool"`, []string{`"user"`, `"assistant"`, `"system"`}, false},
-				wrongRole{"unknown roles, chat" + head + fmt.Sprint(len(more)), text, `"tool"`, []string{`"tool_result"`, `"observation"`, `"TOOL"`}, true})
+				wrongRole{"chat" + head + strconv.Itoa(len(more)), text, `"tool"`, []string{`"user"`, `"assistant"`, `"system"`}, false},
+				wrongRole{"unknown roles, chat" + head + strconv.Itoa(len(more)), text, `"tool"`, []string{`"tool_result"`, `"observation"`, `"TOOL"`}, true})
 		}
 	}
 	const (

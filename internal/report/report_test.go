@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -199,7 +200,7 @@ func TestOneEntryForATurn(t *testing.T) {
 				Rule: rules.ByName(rule), Severity: rules.Error, Message: fmt.Sprintf(`call "c%d" has no result`, line),
 				Turn: turn, Record: 1, CallID: fmt.Sprintf("c%d", line), Unfixed: unfixed,
 			},
-			Path: "a.json", Start: source.Position{Line: line, Column: 7}, End: source.Position{Line: line, Column: 11}, Fingerprint: fmt.Sprint(line),
+			Path: "a.json", Start: source.Position{Line: line, Column: 7}, End: source.Position{Line: line, Column: 11}, Fingerprint: strconv.Itoa(line),
 		}
 		if repair > 0 {
 			f.Fix = &operation.Operation{ID: repair, Title: "insert placeholder results", Class: operation.Additive}

@@ -10,7 +10,6 @@ const (
 	MemberArguments                   // of a call
 	MemberSignature                   // of a call: the provider's signature of its reasoning
 	MemberResultName                  // of a result: the name of the tool
-	MemberResultID                    // of a message that may be a result: the id of its call
 	MemberContent                     // of a message: its text or the array of its blocks
 	MemberLastText                    // of a message: the text of its last block
 	MemberCacheMark                   // of a block: a mark for the prompt cache
@@ -19,5 +18,6 @@ const (
 	MemberResultContent               // of a result: its content
 	MemberRole                        // of a message: its role
 	MemberCallName                    // of a call: the name of the tool
+	MemberResultID                    // of a message that may be a result: the id of its call
 	MemberCount                       // the number of members
 )
