@@ -93,7 +93,7 @@ func (f *checkFlags) define(cmd *cobra.Command) {
 	flags.BoolVar(&f.noExcerpt, "no-excerpt", false, "show only ids, names, types and roles, and no other text of a transcript")
 	flags.BoolVar(&f.statistics, "statistics", false, "show the number of findings by rule instead of the findings")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only findings")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show infos; say on standard error what each file is, and why")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show infos, and each call of a turn that lost its result; say on standard error what each file is, and why")
 	flags.BoolVar(&f.exitZero, "exit-zero", false, "exit with 0 even if there are findings")
 	flags.BoolVar(&f.skipUnrecognized, "skip-unrecognized", false, "skip named files that are not clearly transcripts")
 	f.fileFlags.define(cmd)
@@ -185,8 +185,8 @@ func newCheck(a *app, f *checkFlags) (*check, error) {
 func (c *check) reporter(o *output, w io.Writer) (report.Reporter, error) {
 	opts := report.Options{
 		NoExcerpt: c.flags.noExcerpt, Version: programVersion(), Fix: c.fixes, Started: started(c.env),
-		ShowInfo: c.showsInfo,
-		Fails:    func(f *engine.Finding) bool { return f.Severity >= c.now.failOn },
+		ShowInfo: c.showsInfo, EachCall: c.flags.verbose,
+		Fails: func(f *engine.Finding) bool { return f.Severity >= c.now.failOn },
 	}
 	var err error
 	switch o.to {

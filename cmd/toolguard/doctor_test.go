@@ -308,7 +308,7 @@ OpenHands    1 store     not read: it keeps each event of a conversation in a fi
    2 calls without a result (Bash); fix: 2 placeholders (additive)
    toolguard fix --write ~/.claude/projects/-srv/a.jsonl
 2  Claude Code 2.1.33  /home/kim/boats  "start"  2 hours ago
-   1 result without a call; fix: 1 orphaned result dropped (unsafe)
+   1 result without a call; fix: 1 kept as text (unsafe)
    toolguard fix --write --unsafe ~/'.claude/projects/-srv/it'\''s b.jsonl'
 3  Claude Code 2.1.33  /home/kim/boats  "start"  2 hours ago
    1 result without a call, 2 duplicate results (Bash); fix: 1 identical copy dropped (safe); 2 more
@@ -344,7 +344,7 @@ OpenHands    1 store     not read: it keeps each event of a conversation in a fi
    repaired 2 problems (2 inserted); the original is saved as
    ` + kept + `/0001-a.jsonl
 2  Claude Code 2.1.33  /home/kim/boats  "start"  2 hours ago
-   1 result without a call; fix: 1 orphaned result dropped (unsafe)
+   1 result without a call; fix: 1 kept as text (unsafe)
    needs --unsafe
 3  Claude Code 2.1.33  /home/kim/boats  "start"  2 hours ago
    1 result without a call, 2 duplicate results (Bash); fix: 1 identical copy dropped (safe); 2 more

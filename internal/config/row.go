@@ -457,7 +457,7 @@ func words(t reflect.Type) []string {
 	case reflect.TypeFor[transcript.Member]():
 		return []string{
 			"call-type", "arguments", "signature", "result-name", "content", "last-text", "cache-mark", "reasoning", "item-id",
-			"result-content", "role", "call-name", "image", "result-blocks", "store", "thinking",
+			"result-content", "role", "call-name", "image", "result-blocks", "store", "thinking", "result-id",
 		}
 	case reflect.TypeFor[dialect.PartKind]():
 		return []string{

@@ -158,7 +158,7 @@ func TestRowErrors(t *testing.T) {
 		{head + "window = 'all'", `4:10: unknown window "all"; expected one of tool, user, next, log, own`},
 		{head + "dataset = 'yes'", "4:11: expected true or false for dialect.dataset"},
 		{head + "titel = 'x'", `4:1: dialect: unknown key "titel"; did you mean "title"?`},
-		{head + "members = { argument = 'x' }", `4:13: unknown member "argument"; expected one of call-type, arguments, signature, result-name, content, last-text, cache-mark, reasoning, item-id, result-content, role, call-name, image, result-blocks, store, thinking`},
+		{head + "members = { argument = 'x' }", `4:13: unknown member "argument"; expected one of call-type, arguments, signature, result-name, content, last-text, cache-mark, reasoning, item-id, result-content, role, call-name, image, result-blocks, store, thinking, result-id`},
 		{"[[dialect]]\nname = 'a'\nmarks = 'x'", "3:9: expected a list of strings for dialect.marks"},
 		{"[[dialect]]\nname = 'a'\nmarks = ['x', '/y']", `3:15: "/y" is not a path: expected field names joined by dots`},
 		{"[[dialect]]\nname = 'a'\nmarks = ['a..b=c']", `3:10: "a..b" is not a path: a field name is empty`},

@@ -113,10 +113,8 @@ func (d *agentScope) WriteText(t NewText) Text {
 	if t.Call || out.Blocks == nil || !d.Role.In(t.Message).Is("system") {
 		return out
 	}
-	for i := range d.Content.In(t.Message).Elements() {
-		if i > 0 {
-			return Text{} // the message has other results
-		}
+	if !alone(d.Content.In(t.Message)) {
+		return Text{} // the message has other results
 	}
 	return Text{Message: replaceFields(t.Message, []Field{{"role", `"user"`}, {"content", list(out.Blocks)}}, func(source.Value, source.Value) bool { return false })}
 }

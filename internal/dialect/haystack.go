@@ -80,7 +80,13 @@ func (d *haystack) WriteText(t NewText) Text {
 	if t.Call || out.Blocks == nil {
 		return out
 	}
-	return Text{Message: d.userMessage(d.message(list(out.Blocks), t.Message))}
+	content := list(out.Blocks)
+	if alone(d.Content.In(t.Message)) { // the message keeps its other fields
+		key := string(d.Content.Nth(spelling(d.Content, t.Message)))
+		set := []Field{{key, content}}
+		return Text{Message: d.userMessage(replaceFields(t.Message, set, func(source.Value, source.Value) bool { return false }))}
+	}
+	return Text{Message: d.userMessage(d.message(content, t.Message))}
 }
 
 // message returns the fields of a message with the given content.

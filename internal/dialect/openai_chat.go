@@ -46,7 +46,7 @@ var OpenAIChat = &Dialect{
 	Window:  transcript.WindowTool,
 	// A call with its name beside the id has no function and needs no type.
 	Members: Members{
-		transcript.MemberRole: "role", transcript.MemberCallType: "type|name", transcript.MemberCallName: "function.name|name", transcript.MemberArguments: "function.arguments|arguments|args", transcript.MemberResultName: "name",
+		transcript.MemberRole: "role", transcript.MemberCallType: "type|name", transcript.MemberCallName: "function.name|name", transcript.MemberArguments: "function.arguments|arguments|args", transcript.MemberResultName: "name", transcript.MemberResultID: "tool_call_id|toolCallId|call_id",
 		transcript.MemberResultContent: "content", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberReasoning: "reasoning_content", transcript.MemberImage: "image_url.url|image_url",
 		transcript.MemberSignature: "extra_content.google.thought_signature", transcript.MemberThinking: "thinking.type|reasoning_effort",
 	},

@@ -346,8 +346,19 @@ type sideMessage struct {
 }
 
 // wrong reports whether the message's role must not make calls.
-func (m *sideMessage) wrong() bool {
-	return m.role == transcript.RoleUser || m.role == transcript.RoleSystem || m.role == transcript.RoleTool
+func (m *sideMessage) wrong() bool { return mustNotCall(m.role) }
+
+// mustNotCall reports whether messages of a role must not make calls.
+func mustNotCall(role transcript.Role) bool {
+	return role == transcript.RoleUser || role == transcript.RoleSystem || role == transcript.RoleTool
+}
+
+// otherShape reports whether a message that must not make calls has a list of objects in
+// the place of calls, none of which has the fields of one. Some programs store the results of
+// several calls that way.
+func (d *SideList) otherShape(role transcript.Role, answers, calls source.Value) bool {
+	return mustNotCall(role) && !isSet(answers) && d.Calls != "" && !strings.Contains(string(d.Calls), ".") && calls.Kind() == source.Array &&
+		calls.First().Kind() == source.Object && !d.callsIn(calls) && !d.stripped(calls)
 }
 
 // answersText reports whether the current tool message answers a call that the
@@ -414,7 +425,8 @@ func (r *sideListReader) Read(v source.Value) {
 	}
 	// Some programs use another role for the model, and some messages have no role.
 	// A message that makes calls is the assistant's.
-	makes := firstCall(calls).Exists() || more.Kind() == source.Object
+	shaped := !r.otherShape(role, r.vals[slotResultID], calls)
+	makes := firstCall(calls).Exists() && shaped || more.Kind() == source.Object
 	switch {
 	case makes && (role == transcript.RoleOther || role == transcript.RoleNone):
 		role = transcript.RoleAssistant
@@ -424,6 +436,11 @@ func (r *sideListReader) Read(v source.Value) {
 	m := b.Begin(v, roleVal, role, r.split.turn(role, r.vals[slotMessageID], role == transcript.RoleUser))
 	if reasoning := r.vals[slotReasoning]; reasoning.Exists() && !hollow(reasoning) {
 		b.Block(transcript.BlockReasoning, reasoning, 0)
+	}
+	if !shaped {
+		m.Flags |= transcript.MessageOtherShape
+		r.said, r.opened = false, false
+		return
 	}
 	r.now = sideMessage{role: role, body: body, roleVal: roleVal, content: content, calls: calls}
 	taken := r.hooks.onMessage()
@@ -719,6 +736,35 @@ func (d *SideList) WriteText(t NewText) Text {
 
 // WriteMessage implements Writer. Results are separate messages.
 func (d *SideList) WriteMessage(string, source.Value) []Field { return nil }
+
+// Split implements Splitter. The elements of the list have the fields of results, or the message
+// has their contents in the same order. All else in the message is about none of them.
+func (d *SideList) Split(message source.Value) [][]Field {
+	var out [][]Field
+	body := d.body(message)
+	var beside []source.Value // the contents, if the message has one for each
+	for _, e := range d.Content.In(body).Elements() {
+		beside = append(beside, e)
+	}
+	for i, e := range d.Calls.In(body).Elements() {
+		id, name, content := d.ResultID.In(e), d.ResultName.In(e), d.Content.In(e)
+		if !content.Exists() && i < len(beside) {
+			content = beside[i]
+		}
+		if !content.Exists() || !isSet(id) && !isSet(name) {
+			return nil
+		}
+		var fields []Field
+		if isSet(id) {
+			fields = append(fields, Field{string(d.ResultID.Nth(spelling(d.Calls, body))), string(id.Raw())})
+		}
+		if isSet(name) {
+			fields = append(fields, Field{string(d.ResultName.Nth(0)), string(name.Raw())})
+		}
+		out = append(out, d.message(message, d.Tool, append(fields, Field{d.Content.Key(), string(content.Raw())})))
+	}
+	return out
+}
 
 // Retagged implements Writer. The role names the kind of a result.
 func (d *SideList) Retagged(_, _ transcript.CallKind) string { return string(d.Tool.Nth(0)) }

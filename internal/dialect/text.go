@@ -202,3 +202,13 @@ func replaceFields(of source.Value, set []Field, drop func(key, val source.Value
 	}
 	return out
 }
+
+// alone reports whether a list of blocks has at most one element.
+func alone(blocks source.Value) bool {
+	for i := range blocks.Elements() {
+		if i > 0 {
+			return false
+		}
+	}
+	return true
+}

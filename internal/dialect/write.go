@@ -47,6 +47,14 @@ type Writer interface {
 	Keys(message source.Value) WriterKeys
 }
 
+// A Splitter is a driver that knows messages with a list of results in the shape of another
+// program.
+type Splitter interface {
+	// Split returns the fields of one message for each result in such a message. It returns
+	// nil if a result lacks its content, or does not name its call or its tool.
+	Split(message source.Value) [][]Field
+}
+
 // An IDKeyer is a driver whose messages may hold ids under different keys.
 type IDKeyer interface {
 	// IDKey returns the key of the id of the call or the result whose element has

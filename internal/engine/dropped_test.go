@@ -40,7 +40,7 @@ func TestDroppedAnew(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			opts := FixOptions{Options: Options{Send: true, Target: profile.ByName(tt.target)}, Unsafe: true}
+			opts := FixOptions{Options: Options{Send: true, Target: profile.ByName(tt.target), Strategy: map[string]string{"orphan-tool-result": "drop"}}, Unsafe: true}
 			if strings.HasPrefix(tt.text, `{"messages"`) { // nothing else tells
 				opts.Dialect = dialect.Anthropic
 			}

@@ -118,7 +118,7 @@ func TestFixEntangled(t *testing.T) {
 		},
 		{
 			"all that is there is not dropped", `{"custom_id":"1","body":{"model":"m","input":[{"type":"function_call_output","call_id":"a","output":"1"}]}}`,
-			FixOptions{Unsafe: true},
+			strategy(true, "orphan-tool-result", "drop"),
 			"",
 			"orphan-tool-result (not applied, because it would make the transcript unreadable: no messages found, only the fields \"custom_id\", \"body\")",
 		},
@@ -129,7 +129,7 @@ func TestFixEntangled(t *testing.T) {
 				`{"type":"function_call","call_id":"a","name":"f","arguments":"{}"}`,
 				`{"type":"function_call_output","call_id":"a","output":"2"}`,
 				`{"type":"function_call","call_id":"","name":"g","arguments":"{}"}`, user),
-			FixOptions{Unsafe: true},
+			strategy(true, "orphan-tool-result", "drop"),
 			list(
 				`{"type":"tool_search_call","call_id":"a","execution":"client","arguments":{},"status":"completed"}`,
 				`{"type":"function_call_output","call_id":"gone","output":"1"}`,
@@ -226,7 +226,7 @@ func TestFixEntangled(t *testing.T) {
 			"what names no call is not answered by what the provider keeps",
 			`{"model":"m","previous_response_id":"resp_1","input":[{"type":"function_call_output","output":"1"},{"role":"user","content":"on"}]}`,
 			FixOptions{Unsafe: true},
-			`{"model":"m","previous_response_id":"resp_1","input":[{"role":"user","content":"on"}]}`, "",
+			`{"model":"m","previous_response_id":"resp_1","input":[{"role":"user","content":"[toolguard] Result of unknown (id unknown), kept as text:\n1"},{"role":"user","content":"on"}]}`, "",
 		},
 		{
 			"a call that is told again behind a result without an id",
@@ -256,7 +256,7 @@ func TestFixEntangled(t *testing.T) {
 		{
 			"what tells the dialect is not dropped",
 			`[{"type":"function_call_output","call_id":"a","output":"1"},{"role":"assistant"},{"role":"assistant","content":"done"}]`,
-			FixOptions{Unsafe: true},
+			strategy(true, "orphan-tool-result", "drop"),
 			"", "orphan-tool-result (not applied, because it would remove what shows that the dialect is openai-responses, unless the dialect is given)",
 		},
 		{

@@ -484,7 +484,7 @@ func unexplained(text, out []byte, f *Fixed) string {
 			changed += n + 2
 			moved += n + 2
 			inserted++
-		case kindOf[operation.SplitMessage]():
+		case kindOf[operation.SplitMessage](), kindOf[operation.SplitResults]():
 			changed++
 			inserted++
 		case kindOf[operation.DropCalls]():
@@ -993,7 +993,7 @@ func userLine(uuid, parent, text string, second int) string {
 // TestFixLog tests the links of a repaired log.
 func TestFixLog(t *testing.T) {
 	insert := FixOptions{}
-	unsafe := FixOptions{Unsafe: true}
+	unsafe := FixOptions{Unsafe: true, Options: Options{Strategy: map[string]string{"orphan-tool-result": "drop"}}}
 	agent := func(s string) string {
 		return strings.ReplaceAll(s, `"isSidechain":false,`, `"isSidechain":true,"agentId":"ag1",`)
 	}

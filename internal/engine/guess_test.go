@@ -114,7 +114,7 @@ func TestFixDoesNotGuess(t *testing.T) {
 			"a message of a role that nobody knows names the call",
 			listed(user, one, `{"role":"function_result","tool_call_id":"c1","content":"x"}`, next),
 			FixOptions{},
-			"", there,
+			"", "block-in-wrong-role",
 		},
 		{
 			"an item of a role that nobody knows names the call",
@@ -138,7 +138,7 @@ func TestFixDoesNotGuess(t *testing.T) {
 			"an id is named by a message of a role that nobody knows too",
 			listed(user, functionCalls([2]string{"c1 ", "f"}), `{"role":"observation","tool_call_id":"c1 ","content":"x"}`, next),
 			FixOptions{},
-			"", "invalid-call-id (message 3, which toolguard cannot read, contains the id too, and the id would not change there), " + there,
+			"", "invalid-call-id (message 3, which toolguard cannot read, contains the id too, and the id would not change there), block-in-wrong-role",
 		},
 		{
 			"one of two calls of an id may be named there",

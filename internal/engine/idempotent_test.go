@@ -28,6 +28,7 @@ func TestTwice(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			opts := FixOptions{Unsafe: true}
+			opts.Strategy = map[string]string{"orphan-tool-result": "drop"}
 			opts.Target = profile.ByName("openai-responses")
 			once, _, err := repaired([]byte(tt.text), opts)
 			if err != nil {

@@ -128,7 +128,11 @@ func (c *checker) offer(plan *repair.Plan) (map[*operation.Operation]edit.Fix, e
 		if c.tried += plan.Extent(op); c.tried <= mostTried {
 			var ok bool
 			var err error
-			if fix, ok, err = plan.Compile(op); err != nil {
+			if fix, ok, err = plan.Compile(op); err == nil && !ok && op.Else != nil {
+				op.Instead()
+				fix, ok, err = plan.Compile(op)
+			}
+			if err != nil {
 				return nil, err
 			}
 			if !ok {

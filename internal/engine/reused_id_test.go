@@ -61,7 +61,7 @@ func messengers() []messenger {
 			user: texts(`{"role":"user","content":%q}`), says: texts(`{"role":"assistant","content":%q}`),
 		},
 		{
-			dialect: "bedrock", head: `{"modelId":"anthropic.claude-3","toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{}}}}]},"messages":[` + "\n", tail: "\n]}\n",
+			dialect: "bedrock", head: `{"modelId":"m","toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{}}}}]},"messages":[` + "\n", tail: "\n]}\n",
 			call: number(`{"toolUse":{"toolUseId":%q,"name":"f","input":{"n":%d}}}`), calls: blocks("assistant", "content"),
 			result: pair(`{"toolResult":{"toolUseId":%q,"content":[{"text":%q}]}}`), results: blocks("user", "content"),
 			user: texts(`{"role":"user","content":[{"text":%q}]}`), says: texts(`{"role":"assistant","content":[{"text":%q}]}`),

@@ -40,7 +40,13 @@ type Operation struct {
 	// ByStrategy says that the operation is carried out only if the user requests it by
 	// --strategy.
 	ByStrategy bool
+	// Else is the operation to carry out if this one cannot be, nil if there is none. It has
+	// the same turn and class.
+	Else *Operation
 }
+
+// Instead makes the operation the one in Else.
+func (o *Operation) Instead() { o.Title, o.Do, o.Else = o.Else.Title, o.Else.Do, o.Else.Else }
 
 // An Action is one of the types below. Its indices refer to the conversation of the finding,
 // its spans to the source.
@@ -74,6 +80,9 @@ type (
 	CallsLast struct{ Message int32 }
 	// SplitMessage separates the results of Message from its other blocks.
 	SplitMessage struct{ Message int32 }
+	// SplitResults replaces Message, which has a list of results in the shape of another
+	// program, by a message for each of them.
+	SplitResults struct{ Message int32 }
 	// MoveBlock moves Block to a message with the right role.
 	MoveBlock struct{ Block int32 }
 
@@ -201,6 +210,9 @@ func (*CallsLast) Kind() Kind { return "reorder-blocks" }
 
 // Kind implements Action.
 func (*SplitMessage) Kind() Kind { return "split-message" }
+
+// Kind implements Action.
+func (*SplitResults) Kind() Kind { return "split-results" }
 
 // Kind implements Action.
 func (*MoveBlock) Kind() Kind { return "move-block" }

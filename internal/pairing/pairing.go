@@ -284,12 +284,12 @@ func (p *pairer) place() {
 		case c.Window == transcript.WindowOwn:
 			window = p.turn(int32(i))
 		default:
-			if now, isOpen := open[m.Segment]; isOpen && p.carries(m) {
+			if now, isOpen := open[m.Segment]; isOpen && (p.carries(m) || p.misspoken(m)) {
 				window = now
 			} else {
 				delete(open, m.Segment)
 			}
-			if p.speaks(m) {
+			if p.speaks(m) && !p.misspoken(m) {
 				open[m.Segment] = p.sent(p.turn(int32(i)))
 			}
 		}
@@ -351,6 +351,17 @@ func (p *pairer) speaks(m *transcript.Message) bool {
 		}
 	}
 	return false
+}
+
+// misspoken reports whether a message consists of results, but has a role that cannot carry them.
+// The model did not make it.
+func (p *pairer) misspoken(m *transcript.Message) bool {
+	for b := m.BlockLo; b < m.BlockHi; b++ {
+		if blk := &p.conv.Blocks[b]; blk.Kind != transcript.BlockResult || !p.conv.Results[blk.Ref].WrongRole {
+			return false
+		}
+	}
+	return m.BlockLo < m.BlockHi
 }
 
 // carries reports whether a message is of a kind that carries results, so that it does

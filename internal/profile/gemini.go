@@ -33,7 +33,7 @@ var geminiCells = Cells{
 	BadRole:          {Error, High, "Please use a valid role: user, model.", "the API reference", nil},
 	WrongRole:        {Error, Medium, geminiCall, "gh:lobehub/lobehub#10049", nil},
 	FirstRole:        {Error, High, geminiCall, "gh:google-gemini/gemini-cli#11814", nil},
-	ConsecutiveRoles: {Warning, Medium, geminiCall, "gh:lobehub/lobehub#10049", nil},
+	ConsecutiveRoles: {Info, Medium, geminiCall, "gh:lobehub/lobehub#10049 (recorded requests were answered)", nil},
 	UserAfterTool:    {Accepted, Medium, "", "", nil},
 	LastRole:         {Error, Medium, "Please ensure that multiturn requests ends with a user role or a function response.", "the API's older models", []string{"Please ensure that multiturn requests alternate between user and model."}},
 	CallsNotLast:     {Accepted, Low, "", "", nil},

@@ -66,6 +66,27 @@ func (d *draft) dropMessage(m int32) bool {
 	return true
 }
 
+// splitResults replaces a message by one for each of the results in it.
+func (d *draft) splitResults(m int32) bool {
+	driver, ok := d.driver.(dialect.Splitter)
+	if !ok || d.Log != nil {
+		return false
+	}
+	span := d.Conv.Messages[m].Span()
+	h, messages := d.holder(m), driver.Split(d.at(span))
+	if h == nil || len(messages) == 0 || !d.dropMessage(m) {
+		return false
+	}
+	for _, fields := range messages {
+		text := render(d.build(fields), styleOf(d.at(span)), 0)
+		if text == nil {
+			return false
+		}
+		h.after(span, text)
+	}
+	return true
+}
+
 // dropUnread removes an element among the messages that is not one.
 func (d *draft) dropUnread(at source.Span) bool {
 	l := d.listAround(at)

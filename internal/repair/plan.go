@@ -104,7 +104,7 @@ func rank(op *operation.Operation) int {
 		return 2
 	case *operation.InsertResults, *operation.SetState, *operation.MoveResults, *operation.MergeResults, *operation.ReorderResults, *operation.MoveBlock:
 		return 3
-	case *operation.SplitMessage, *operation.CallsLast, *operation.MergeMessage:
+	case *operation.SplitMessage, *operation.SplitResults, *operation.CallsLast, *operation.MergeMessage:
 		return 4
 	case *operation.SetValue, *operation.AddMember, *operation.RemoveMember, *operation.TrimText:
 		return 5
@@ -226,6 +226,8 @@ func (d *draft) do(op *operation.Operation) bool {
 		return d.callsLast(do.Message)
 	case *operation.SplitMessage:
 		return d.splitMessage(do.Message)
+	case *operation.SplitResults:
+		return d.splitResults(do.Message)
 	case *operation.MoveBlock:
 		return d.callersRole(do.Block)
 	case *operation.DropResults:

@@ -196,7 +196,7 @@ func done(k operation.Kind) string {
 		return "relinked"
 	case "renumber":
 		return "renumbered"
-	case "merge-results", "reorder-blocks", "split-message", "move-block", "merge-messages":
+	case "merge-results", "reorder-blocks", "split-message", "split-results", "move-block", "merge-messages":
 		return "rearranged"
 	case "text-result":
 		return "kept as text"

@@ -88,7 +88,7 @@ func TestFixSummary(t *testing.T) {
 			"of a dataset",
 			FixSummary{},
 			[]*engine.Fixed{{Before: report(), After: report(found("orphan-tool-result", rules.Error, onDataset))}},
-			"Nothing to repair. 1 problem left (1 fixable with --strategy orphan-tool-result=drop --unsafe). 1 file checked.",
+			"Nothing to repair. 1 problem left (1 fixable with --strategy orphan-tool-result=text --unsafe). 1 file checked.",
 		},
 		{
 			"infos",
@@ -127,7 +127,7 @@ func TestDone(t *testing.T) {
 	t.Parallel()
 	for _, a := range []operation.Action{
 		&operation.InsertResults{}, &operation.SetState{}, &operation.MoveResults{}, &operation.MergeResults{}, &operation.ReorderResults{},
-		&operation.CallsLast{}, &operation.SplitMessage{}, &operation.MoveBlock{}, &operation.DropResults{}, &operation.DropCalls{},
+		&operation.CallsLast{}, &operation.SplitMessage{}, &operation.SplitResults{}, &operation.MoveBlock{}, &operation.DropResults{}, &operation.DropCalls{},
 		&operation.DropTurn{}, &operation.DropBlocks{}, &operation.DropMessages{}, &operation.Texts{}, &operation.MergeMessage{},
 		&operation.RelinkResult{}, &operation.RenamePairs{}, &operation.RenameID{}, &operation.MintIDs{}, &operation.Retag{},
 		&operation.AddMember{}, &operation.SetValue{}, &operation.RemoveMember{}, &operation.TrimText{}, &operation.DropRecord{},

@@ -38,6 +38,9 @@ type Options struct {
 	// ShowInfo reports whether an info is shown to people; nil shows all of them. Machine
 	// formats always include all of them.
 	ShowInfo func(*engine.Finding) bool
+	// EachCall shows people an entry for each call of a turn that has no result. Otherwise there
+	// is one entry for all of them.
+	EachCall bool
 	// Apart says that the report is read without the standard error of the run, which names
 	// the files that were not checked. Formats for programs name them in any case.
 	Apart bool

@@ -3,9 +3,12 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -184,6 +187,63 @@ func TestFormats(t *testing.T) {
 	}
 	golden(t, "statistics.golden", write(t, func(b *bytes.Buffer) Reporter { return NewStatistics(b, Options{}) }))
 	golden(t, "statistics-narrow.golden", write(t, func(b *bytes.Buffer) Reporter { return NewStatistics(b, Options{Width: 40}) }))
+}
+
+// TestOneEntryForATurn: people are shown one entry for the calls of a turn that lack a result and
+// have one repair, unless they ask for each. Programs get each.
+func TestOneEntryForATurn(t *testing.T) {
+	t.Parallel()
+	var found []engine.Finding
+	add := func(rule string, turn, line int, repair int32, unfixed string) {
+		f := engine.Finding{
+			Finding: rules.Finding{
+				Rule: rules.ByName(rule), Severity: rules.Error, Message: fmt.Sprintf(`call "c%d" has no result`, line),
+				Turn: turn, Record: 1, CallID: fmt.Sprintf("c%d", line), Unfixed: unfixed,
+			},
+			Path: "a.json", Start: source.Position{Line: line, Column: 7}, End: source.Position{Line: line, Column: 11}, Fingerprint: strconv.Itoa(line),
+		}
+		if repair > 0 {
+			f.Fix = &operation.Operation{ID: repair, Title: "insert placeholder results", Class: operation.Additive}
+		}
+		found = append(found, f)
+	}
+	add("missing-tool-result", 1, 1, 1, "")
+	add("missing-arguments", 1, 2, 2, "") // of another rule
+	add("missing-tool-result", 1, 3, 1, "")
+	add("missing-tool-result", 1, 4, 0, "it may be elsewhere")
+	add("missing-tool-result", 2, 5, 3, "") // of another turn
+	for line := 6; line < 20; line++ {
+		add("missing-tool-result", 3, line, 4, "")
+	}
+	add("missing-arguments", 4, 20, 5, "")
+	add("missing-arguments", 4, 21, 5, "")
+	rep := &engine.Report{Path: "a.json", File: &container.File{Conversations: 1}, Findings: engine.Pack(found...)}
+	var b bytes.Buffer
+	s := &Summary{}
+	s.Add(rep)
+	for _, opts := range []Options{{}, {EachCall: true}} {
+		r := newText(&b, opts)
+		if err := r.File(rep); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%s\n\n", s)
+	}
+	golden(t, "text-together.golden", b.String())
+	for _, f := range Formats() {
+		if f.Name == "text" {
+			continue
+		}
+		var b bytes.Buffer
+		r := f.New(&b, Options{})
+		if err := errors.Join(r.File(rep), r.Close(s)); err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range found {
+			if !strings.Contains(b.String(), x.CallID) {
+				t.Errorf("%s: no %s", f.Name, x.CallID)
+			}
+		}
+	}
 }
 
 func TestJSONIsWhatWasFound(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"strings"
 
 	"github.com/fatih/color"
@@ -27,14 +28,24 @@ func newText(w io.Writer, opts Options) Reporter {
 // File implements Reporter.
 func (t *text) File(r *engine.Report) error {
 	var l lines
+	events := t.events(r)
 	for f := range r.Findings.All() {
-		if t.opts.shows(f) {
-			t.gap(&l)
-			l.fold(t.opts.headWidth(), indent, headline(t.style, f)...)
-			underline(&l, t.style, t.style.severity(f.Severity), "^~", f.Start.Line, f.Excerpt, "", t.opts.width())
-			t.related(&l, f)
-			t.fix(&l, f)
+		if !t.opts.shows(f) {
+			continue
 		}
+		e := events[eventOf(f)]
+		if e != nil && e.told {
+			continue
+		}
+		t.gap(&l)
+		l.fold(t.opts.headWidth(), indent, headlineOf(t.style, f, e)...)
+		underline(&l, t.style, t.style.severity(f.Severity), "^~", f.Start.Line, f.Excerpt, "", t.opts.width())
+		if e != nil {
+			e.told = true
+			l.fold(t.opts.width(), hang, bare(indent), colored(t.style.related, "also:"), bare(" "), bare(e.places()))
+		}
+		t.related(&l, f)
+		t.fix(&l, f)
 	}
 	for f := range t.opts.more(r) {
 		t.gap(&l)
@@ -64,14 +75,90 @@ func (t *text) Close(s *Summary) error {
 }
 
 // headline returns where a finding is and what it says, as compilers write it.
-func headline(s *style, f *engine.Finding) []part {
+func headline(s *style, f *engine.Finding) []part { return headlineOf(s, f, nil) }
+
+// headlineOf is headline for the first finding of an event, or for one that is none.
+func headlineOf(s *style, f *engine.Finding, e *event) []part {
+	more := ""
+	if e != nil {
+		more = " (and " + count(e.n-1, "more call") + " of the turn)"
+	}
 	return []part{
 		unbroken(s.path, f.Path),
 		bare(fmt.Sprintf(":%d:%d: ", f.Start.Line, f.Start.Column)),
 		colored(s.severity(f.Severity), f.Severity.String()),
-		bare(": "), bare(f.Message), bare(" "),
+		bare(": "), bare(f.Message), bare(more), bare(" "),
 		colored(s.gutter, "["+f.Rule.Name+"]"),
 	}
+}
+
+// An eventKey tells the events of a file apart: findings about the calls of one turn that have
+// the same repair.
+type eventKey struct {
+	rule         string
+	severity     rules.Severity
+	conversation int
+	turn         int
+	repair       int32
+	unfixed      string
+}
+
+// eventOf returns the event that a finding is part of; the zero key if it stands alone.
+func eventOf(f *engine.Finding) eventKey {
+	if !f.Rule.Together || f.Turn < 0 {
+		return eventKey{}
+	}
+	k := eventKey{rule: f.Rule.Name, severity: f.Severity, conversation: f.Conversation, turn: f.Turn, unfixed: f.Unfixed}
+	if f.Fix != nil {
+		k.repair = f.Fix.ID
+	}
+	return k
+}
+
+// An event is several findings that are shown as one.
+type event struct {
+	n    int
+	at   []string // the places of the findings but the first, mostPlaces at most
+	told bool
+}
+
+// mostPlaces is how many further places an event names.
+const mostPlaces = 10
+
+// places lists where the other findings are.
+func (e *event) places() string {
+	out := strings.Join(e.at, ", ")
+	if n := e.n - 1 - len(e.at); n > 0 {
+		out += fmt.Sprintf(" and %d more", n)
+	}
+	return out
+}
+
+// events returns the events with more than one shown finding.
+func (t *text) events(r *engine.Report) map[eventKey]*event {
+	if t.opts.EachCall {
+		return nil
+	}
+	var out map[eventKey]*event
+	for f := range r.Findings.All() {
+		k := eventOf(f)
+		if k == (eventKey{}) || !t.opts.shows(f) {
+			continue
+		}
+		if out == nil {
+			out = map[eventKey]*event{}
+		}
+		e := out[k]
+		if e == nil {
+			e = &event{}
+			out[k] = e
+		} else if len(e.at) < mostPlaces {
+			e.at = append(e.at, fmt.Sprintf("%d:%d", f.Start.Line, f.Start.Column))
+		}
+		e.n++
+	}
+	maps.DeleteFunc(out, func(_ eventKey, e *event) bool { return e.n < 2 })
+	return out
 }
 
 // more yields the kinds of finding of which not all are shown.

@@ -210,3 +210,62 @@ func TestGeminiBodies(t *testing.T) {
 		}
 	}
 }
+
+// TestRequestNamesItsProvider: the order of roles has the severity of the provider where a
+// request names it, and in no other file.
+func TestRequestNamesItsProvider(t *testing.T) {
+	const (
+		mistral = `[{"role":"user","content":"q"},{"role":"assistant","content":"","tool_calls":[{"id":"abcdefghi","type":"function","function":{"name":"f","arguments":"{}"}}]},` +
+			`{"role":"tool","tool_call_id":"abcdefghi","content":"1"},{"role":"user","content":"n"}]`
+		bedrock = `[{"role":"assistant","content":[{"text":"a"}]},{"role":"user","content":[{"text":"b"}]},{"role":"user","content":[{"text":"c"}]},` +
+			`{"role":"assistant","content":[{"toolUse":{"toolUseId":"a","name":"f","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[{"text":"1"}]}}]}]`
+		claude = `[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},` +
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]},{"role":"assistant","content":"Sure,"}]`
+	)
+	for _, tt := range []struct {
+		text, rule string
+		want       rules.Severity
+	}{
+		{`{"model":"mistral-large-latest","messages":` + mistral + `}`, "user-after-tool", rules.Error},
+		{`{"model":"weights/mistral-large-latest","messages":` + mistral + `}`, "user-after-tool", rules.Off},
+		{`{"messages":` + mistral + `}`, "user-after-tool", rules.Off},
+		{`{"modelId":"anthropic.claude-3","toolConfig":{"tools":[]},"messages":` + bedrock + `}`, "first-role", rules.Error},
+		{`{"modelId":"anthropic.claude-3","toolConfig":{"tools":[]},"messages":` + bedrock + `}`, "consecutive-roles", rules.Error},
+		{`{"modelId":"m","toolConfig":{"tools":[]},"messages":` + bedrock + `}`, "first-role", rules.Info},
+		{`{"modelId":"m","toolConfig":{"tools":[]},"messages":` + bedrock + `}`, "consecutive-roles", rules.Info},
+		{bedrock, "first-role", rules.Info},
+		{`{"model":"claude-sonnet-4-5","max_tokens":9,"messages":` + claude + `}`, "last-role", rules.Off}, // some models take it
+		{`{"model":"mistral-large-latest","messages":[{"role":"user","content":"q"},{"role":"assistant","content":"a"}]}`, "last-role", rules.Error},
+		{`{"model":"m","messages":[{"role":"user","content":"q"},{"role":"assistant","content":"a"}]}`, "last-role", rules.Off},
+		{`{"model":"m","max_tokens":9,"messages":` + claude + `}`, "last-role", rules.Off},
+		{claude, "last-role", rules.Off},
+	} {
+		if got := worst(findings(t, "request", tt.text), tt.rule); got != tt.want {
+			t.Errorf("%s of %s: %v, want %v", tt.rule, tt.text, got, tt.want)
+		}
+	}
+}
+
+// TestLongNames: a name over the limit of the provider is an error whatever its characters
+// are, and the repair leaves a name that is accepted.
+func TestLongNames(t *testing.T) {
+	const history = `[{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"NAME","input":{}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`
+	for _, tt := range []struct {
+		name string
+		want string
+	}{
+		{strings.Repeat("x", 200), ""},
+		{strings.Repeat("x", 201), "error: the tool name has 201 characters; the Anthropic Messages API allows 200: shorten the name"},
+		{"grep -rn " + strings.Repeat("x", 192), "error: the tool name has 201 characters; the Anthropic Messages API allows 200: shorten the name and replace the characters that are not allowed"},
+		{"grep -rn", `warning: the tool name "grep -rn" contains characters that the Anthropic Messages API does not accept: only [A-Za-z0-9_-] are allowed: replace the characters that are not allowed`},
+	} {
+		var got []string
+		for _, f := range findings(t, "name", strings.Replace(history, "NAME", tt.name, 1)) {
+			got = append(got, f.Severity.String()+": "+f.Message+": "+f.Fix.Title)
+		}
+		if strings.Join(got, "\n") != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -12,12 +13,15 @@ var blockInWrongRole = &Rule{
 	Summary:    "A tool call is outside an assistant message, or a tool result is inside one",
 	Points:     []profile.Point{profile.WrongRole},
 	Strategies: []string{"move", "text", "drop"},
-	What:       `Checks for calls outside assistant messages, and for results inside them.`,
+	What: `Checks for calls outside assistant messages, and for results inside them. A message that names an
+open call as results do, but has the role of the user, the assistant or an unknown one, counts as
+its result. The call gets no finding of its own.`,
 	Why: `Calls belong in assistant messages. Results belong in user messages or in messages of role ` + "`tool`" + `.
 Providers reject blocks in a message of the wrong role.`,
 	Repair: `By default, toolguard puts calls and results into a message of the right role. A result stays if a
 later result answers the same call, because toolguard does not change the order of two results. It
-moves nothing in session logs.
+moves nothing in session logs. A message that is itself the result gets the role of results,
+which is unsafe if its role is an unknown one.
 
 | strategy | class | what toolguard does |
 |---|---|---|
@@ -64,6 +68,8 @@ moves nothing in session logs.
 				op = c.dropCall(c.Pairing.Results[i].Call)
 			case strategy == "drop":
 				op = c.op(c.turn(res.Message), operation.Unsafe, "drop the result", &operation.DropResults{Results: []int32{int32(i)}, CopyOf: -1})
+			case c.Messages[res.Message].Has(transcript.MessageForeign):
+				why = "toolguard does not rewrite a message in another dialect: this one is not in that of the conversation (" + c.Dialect + ")"
 			case c.overtaken(i):
 				why = "toolguard cannot know which of two results answers the call"
 			case c.arrays() && (c.Pairing.Results[i].Fate == pairing.Answers || c.Pairing.Results[i].Fate == pairing.Duplicate):
@@ -77,6 +83,11 @@ moves nothing in session logs.
 				Severity: Error, Refusal: c.cell(profile.WrongRole).Text, Fix: op, Unfixed: why,
 				Message: resultName(res) + " is in a message of role " + c.Messages[res.Message].Role.String(),
 			})
+		}
+		for i := range c.Messages {
+			if call, is := c.causes().astray[int32(i)]; is {
+				c.astray(int32(i), call)
+			}
 		}
 	},
 }
@@ -97,4 +108,35 @@ func (c *Context) onlyCalls(message int32) bool {
 		}
 	}
 	return true
+}
+
+// astray reports a message that names a call as results do, and has a role that cannot carry
+// results.
+func (c *Context) astray(message, call int32) {
+	m := &c.Messages[message]
+	role := m.Role.String()
+	if m.Role == transcript.RoleOther {
+		role = quote(transcript.Token{Raw: c.Text(m.RoleSpan()), Span: m.RoleSpan()})
+	}
+	f := Finding{
+		Severity: Error, Span: m.RoleSpan(), Refusal: c.cell(profile.WrongRole).Text,
+		Message: "result for " + quote(c.Calls[call].ID) + " is in a message of role " + role,
+		Related: []Related{{"the call is here", c.Calls[call].ID.Span}},
+	}
+	f.identify(c.Calls[call].ID)
+	f.nameTool(c.Calls[call].Name)
+	f.Kind = kindNames[c.Calls[call].Kind]
+	switch strategy, word := c.strategyOr("move"), c.Native.Role("tool"); {
+	case strategy == "text":
+		f.Fix = c.callAsText(call) // the message is text already
+	case strategy == "drop":
+		f.Fix = c.dropCall(call)
+	case word != "":
+		class := operation.Safe
+		if m.Role == transcript.RoleOther {
+			class = operation.Unsafe // it may be about the call without being its result
+		}
+		f.Fix = c.op(c.turn(c.Calls[call].Message), class, `set role to "`+word+`"`, &operation.SetValue{At: m.RoleSpan(), Text: source.Quote(word), Call: -1})
+	}
+	c.report(message, f)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 var consecutiveRoles = &Rule{
-	Name: "consecutive-roles", Category: Roles, Severity: "info; profile with --send or --target",
+	Name: "consecutive-roles", Category: Roles, Severity: ordersSeverity,
 	Summary:    "Two messages in a row have the same role",
 	Points:     []profile.Point{profile.ConsecutiveRoles},
 	Strategies: []string{"merge", "drop", "text"},
@@ -29,7 +29,7 @@ this.`,
 			return
 		}
 		severity := Info
-		if c.Send || c.Target {
+		if c.known() {
 			severity = severityOf(c.cell(profile.ConsecutiveRoles))
 		}
 		open := len(c.openServers()) > 0 // then a message must not mix results with other blocks
@@ -38,6 +38,9 @@ this.`,
 			if m.Role != prev.Role || m.Role != transcript.RoleUser && m.Role != transcript.RoleAssistant {
 				continue
 			}
+			if c.wronglyPut(int32(i)) || c.wronglyPut(int32(i)-1) {
+				continue // block-in-wrong-role reports it, and the message gets another role
+			}
 			if c.Incomplete && c.Lines && m.Record-prev.Record > 1 {
 				continue // an unreadable record is between them
 			}
@@ -45,7 +48,7 @@ this.`,
 			if c.signed(m.Turn) || c.signed(prev.Turn) {
 				class = operation.Unsafe
 			}
-			if (c.Send || c.Target) && c.Profile.UsersInRow && m.Role == transcript.RoleUser {
+			if c.known() && c.Profile.UsersInRow && m.Role == transcript.RoleUser {
 				continue
 			}
 			// Calls in a user message are answered by a separate message.

@@ -84,7 +84,7 @@ func (c *Context) repeats(item int32) bool {
 // ownItems reports whether the history is about to be sent to a provider that checks item
 // ids, because it knows its own.
 func (c *Context) ownItems() bool {
-	return severityOf(c.cell(profile.ItemID)) == Error && (c.Send || c.Target || c.Use == transcript.UseBody && c.Named)
+	return severityOf(c.cell(profile.ItemID)) == Error && c.known()
 }
 
 // omitID returns the operation that removes the id of an item. For OpenAI the id is optional;

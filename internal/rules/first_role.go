@@ -7,7 +7,7 @@ import (
 )
 
 var firstRole = &Rule{
-	Name: "first-role", Category: Roles, Severity: "info; profile with --send or --target",
+	Name: "first-role", Category: Roles, Severity: ordersSeverity,
 	Summary:    "The history begins with the assistant",
 	Points:     []profile.Point{profile.FirstRole},
 	Strategies: []string{"leave", "drop", "text"},
@@ -32,7 +32,7 @@ the assistant. Gemini objects only if the assistant's message contains a call.`,
 		if severity == Off || !c.arrays() || c.Slice {
 			return
 		}
-		if !c.Send && !c.Target {
+		if !c.known() {
 			severity = Info
 		}
 		for i := range c.Messages {

@@ -11,6 +11,7 @@ var interruptedToolCall = &Rule{
 	Name: "interrupted-tool-call", Category: Pairing, Severity: "info",
 	Summary:    "A tool call has no result because its turn was interrupted",
 	Strategies: []string{"leave", "insert", "strip", "text"},
+	Together:   true,
 	What: `Checks for tool calls without a result whose turn was aborted or failed, according to the agent's
 own log.`,
 	Why: `This is usually harmless. Agents that record an interruption drop or complete the turn when they

@@ -50,7 +50,7 @@ With ` + "`text`" + ` and ` + "`drop`" + `, the result of a legacy function call
 		}
 		for i := range c.Messages {
 			m := &c.Messages[i]
-			if m.Has(transcript.MessageItem) || m.Has(transcript.MessageForeign) || m.RoleLen == 0 && words.RoleOptional {
+			if m.Has(transcript.MessageItem) || m.Has(transcript.MessageForeign) || m.RoleLen == 0 && words.RoleOptional || c.wronglyPut(int32(i)) {
 				continue
 			}
 			word := words.Role(m.Role.String())
@@ -131,7 +131,7 @@ func (c *Context) systemPlaces() {
 	before := transcript.RoleNone
 	for i := range c.Messages {
 		m := &c.Messages[i]
-		if m.Has(transcript.MessageReplay) || c.hidden(int32(i)) {
+		if m.Has(transcript.MessageReplay) || c.hidden(int32(i)) || c.wronglyPut(int32(i)) {
 			continue
 		}
 		if m.Role == transcript.RoleSystem && before != transcript.RoleNone && !slices.Contains(c.Profile.SystemAfter, before.String()) {

@@ -18,8 +18,9 @@ var invalidToolName = &Rule{
 	Points:     []profile.Point{profile.BadName, profile.BadNamePattern},
 	Strategies: []string{"rename", "drop", "text"},
 	What: `Checks for tool names that are missing, empty or too long, or that contain characters that the
-provider rejects.`,
-	Why: `The provider rejects the request. Models invent such names, and proxies cut names off.`,
+provider rejects. A name that is too long is reported as such, whatever its characters are.`,
+	Why: `The provider rejects the request. Models invent such names or write a whole command as the name, and
+proxies cut names off. A client that stores such a call sends it again with every request.`,
 	Repair: `With every strategy, toolguard removes white space from the ends of the name (safe). In all other
 cases the strategy decides.
 
@@ -57,13 +58,16 @@ cases the strategy decides.
 			case strings.TrimSpace(name) != name:
 				f.Message = "the tool name " + quote(call.Name) + " begins or ends with white space"
 				class, title = operation.Safe, "trim the white space"
+			case p.NameMax > 0 && utf8.RuneCountInString(name) > p.NameMax:
+				// Its characters may be refused too, but its length surely is.
+				f.Message = fmt.Sprintf("the tool name has %d characters; the %s allows %d", utf8.RuneCountInString(name), p.Title, p.NameMax)
+				if title = "shorten the name"; !p.NameChars.Allows(name) {
+					title += " and replace the characters that are not allowed"
+				}
 			case !p.NameChars.Allows(name):
 				f.Severity, f.Refusal = severityOf(p.Cell(profile.BadNamePattern)), p.Cell(profile.BadNamePattern).Text
 				f.Message = "the tool name " + quote(call.Name) + " contains characters that the " + p.Title + " does not accept: only " + p.NameChars.String() + " are allowed"
 				title = "replace the characters that are not allowed"
-			case p.NameMax > 0 && utf8.RuneCountInString(name) > p.NameMax:
-				f.Message = fmt.Sprintf("the tool name has %d characters; the %s allows %d", utf8.RuneCountInString(name), p.Title, p.NameMax)
-				title = "shorten the name"
 			default:
 				continue
 			}

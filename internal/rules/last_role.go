@@ -7,11 +7,12 @@ import (
 )
 
 var lastRole = &Rule{
-	Name: "last-role", Category: Roles, Severity: "profile with --send; else off",
+	Name: "last-role", Category: Roles, Severity: "profile with --send; error in a request body if the provider that it names refuses it; else off",
 	Summary:    "The history is about to be sent and ends with the assistant",
 	Points:     []profile.Point{profile.LastRole},
 	Strategies: []string{"leave", "drop", "text"},
-	What:       `Checks for histories that are about to be sent and end with an assistant message.`,
+	What: `Checks for histories that are about to be sent and end with an assistant message: with ` + "`--send`" + `, and for
+request bodies that name a provider or a model that refuses them.`,
 	Why: `A request asks the model to speak. If the assistant spoke last, some providers continue its
 message, and others reject the request.`,
 	Repair: `By default, toolguard leaves the history alone, because it does not invent a user message.
@@ -27,12 +28,15 @@ message, and others reject the request.`,
 	Check: func(c *Context) {
 		cell := c.cell(profile.LastRole)
 		severity := severityOf(cell)
-		if severity == Off || !c.Send || !c.arrays() || len(c.Messages) == 0 {
+		// A request that ends so may be a saved conversation with its answer, so that only what
+		// the provider surely refuses is reported.
+		asked := c.asks() && severity == Error
+		if severity == Off || !c.Send && !asked || !c.arrays() || len(c.Messages) == 0 {
 			return
 		}
 		last := int32(len(c.Messages) - 1)
 		m := &c.Messages[last]
-		if m.Role != transcript.RoleAssistant || c.waits(m) {
+		if m.Role != transcript.RoleAssistant || c.waits(m) || c.wronglyPut(last) {
 			return // pending-tool-call reports the open call at the end
 		}
 		f := Finding{Severity: severity, Span: m.RoleSpan(), Refusal: cell.Text, Message: "the history ends with an assistant message"}

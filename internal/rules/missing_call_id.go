@@ -14,7 +14,11 @@ var missingCallID = &Rule{
 	Summary: "A tool call or a tool result has no id",
 	Points:  []profile.Point{profile.MissingID},
 	What: `Checks for calls and results whose id is missing, null, empty, or the text ` + "`null`" + `, which some
-servers write.`,
+servers write.
+
+Agno stores the results of several calls for Gemini in one message, with a list of contents and a list of ids or names in the
+place of calls. That is one finding: what follows from it, such as calls without results, is not
+reported.`,
 	Why: `APIs reject such a history. Programs that compare ids find nothing wrong, because for them empty
 ids are equal.`,
 	Repair: `If toolguard can pair a call and its result by name or position without doubt, it gives both a new
@@ -22,7 +26,11 @@ id (safe). The new id is derived from the conversation and the position. The rep
 the result names another tool than the call, or if a later result without an id may belong to the
 call.
 
-If there is any doubt, ` + "`ambiguous-pairing`" + ` reports the calls.`,
+If there is any doubt, ` + "`ambiguous-pairing`" + ` reports the calls.
+
+` + "`fix --unsafe`" + ` writes one message for each result of a message that has a list of them. The other fields
+of the message go. If a result has no content, or names neither its call nor its tool, toolguard
+leaves the message alone: load the history with the program that wrote it.`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"","type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"","content":"ok"}]`,
 	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
@@ -105,7 +113,27 @@ If there is any doubt, ` + "`ambiguous-pairing`" + ` reports the calls.`,
 			}
 			c.aboutResult(i, f)
 		}
+		for i := range c.Messages {
+			if m := &c.Messages[i]; m.Has(transcript.MessageOtherShape) && !m.Has(transcript.MessageReplay) {
+				c.manyResults(int32(i))
+			}
+		}
 	},
+}
+
+// manyResults reports a message that has a list of results in the place of calls. The calls that
+// it answers are related to it, and are not reported as without results.
+func (c *Context) manyResults(message int32) {
+	m := &c.Messages[message]
+	f := Finding{
+		Severity: Error, Span: m.RoleSpan(), Refusal: c.cell(profile.MissingID).Text,
+		Message: "the message does not say which call it answers: it has a list of results in the place of calls, as Agno stores them for Gemini",
+		Fix:     c.op(m.Turn, operation.Unsafe, "write one message for each result", &operation.SplitResults{Message: message}),
+	}
+	for _, call := range c.causes().odd[message] {
+		f.Related = append(f.Related, Related{"this call has its result there", c.Calls[call].ID.Span})
+	}
+	c.report(message, f)
 }
 
 // contradicts reports whether a result has the name of another tool than the call.

@@ -17,6 +17,7 @@ var missingToolResult = &Rule{
 	Summary:    "A tool call has no result",
 	Points:     []profile.Point{profile.Missing},
 	Strategies: []string{"insert", "strip", "strip-turn", "text", "leave"},
+	Together:   true,
 	What: `Checks for tool calls that have no result although the conversation goes on. toolguard looks for
 the result where the API looks for it, and then in the rest of the conversation.`,
 	Why: `Interrupts, crashes and history compression leave such calls behind. Every provider rejects the
@@ -62,7 +63,7 @@ any other change would invalidate the signature.`,
 		for i := range c.Pairing.Calls {
 			call := &c.Calls[i]
 			x := &c.Pairing.Calls[i]
-			if x.State != pairing.Missing && !x.Surplus || call.Answer.ByProvider() || call.Kind == transcript.KindApproval {
+			if x.State != pairing.Missing && !x.Surplus || call.Answer.ByProvider() || call.Kind == transcript.KindApproval || c.caused(i) {
 				continue
 			}
 			f := Finding{
@@ -265,6 +266,10 @@ func (c *Context) named(key string) (message int32, named bool) {
 		for _, u := range c.Unread {
 			c.textsIn(u.Before, u.Span)
 		}
+		// The id of a call is not to change before its result has the right role.
+		for m, call := range c.causes().astray {
+			c.opaque[pairing.Key(c.Calls[call].ID)] = m
+		}
 	}
 	message, named = c.opaque[key]
 	return message, named
@@ -277,7 +282,7 @@ func (c *Context) namesIn(message int32) {
 	if m.Has(transcript.MessageReplay) {
 		return
 	}
-	if m.Role == transcript.RoleOther {
+	if m.Role == transcript.RoleOther || m.Has(transcript.MessageOtherShape) {
 		c.textsIn(message, m.Span())
 		return
 	}
@@ -293,21 +298,11 @@ func (c *Context) namesIn(message int32) {
 
 // textsIn notes the texts in a value of a message.
 func (c *Context) textsIn(message int32, at source.Span) {
-	var walk func(v source.Value)
-	walk = func(v source.Value) {
-		if v.Kind() == source.String {
-			if _, seen := c.opaque[v.Str()]; !seen {
-				c.opaque[v.Str()] = message
-			}
+	c.eachText(c.Value(at), func(text string) {
+		if _, seen := c.opaque[text]; !seen {
+			c.opaque[text] = message
 		}
-		for _, val := range v.Members() {
-			walk(val)
-		}
-		for _, e := range v.Elements() {
-			walk(e)
-		}
-	}
-	walk(c.Value(at))
+	})
 }
 
 // answered returns the operation of a strategy for call i, which has no result.

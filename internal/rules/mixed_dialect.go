@@ -21,7 +21,7 @@ across dialects, but no provider accepts the history as it is.`,
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
 	Check: func(c *Context) {
 		for i := range c.Messages {
-			if m := &c.Messages[i]; m.Has(transcript.MessageForeign) {
+			if m := &c.Messages[i]; m.Has(transcript.MessageForeign) && !c.wronglyPut(int32(i)) {
 				c.report(int32(i), Finding{
 					Severity: Warning, Span: m.RoleSpan(),
 					Message: "this message is not written in the dialect of the conversation (" + c.Dialect + ")",

@@ -13,7 +13,7 @@ var orphanToolResult = &Rule{
 	Name: "orphan-tool-result", Category: Pairing, Severity: "error",
 	Summary:    "A tool result answers no call in the conversation",
 	Points:     []profile.Point{profile.Orphan},
-	Strategies: []string{"drop", "text", "relink", "leave"},
+	Strategies: []string{"text", "drop", "relink", "leave"},
 	What: `Checks for tool results that answer no call in the conversation.
 
 If results have no ids and there are more results than calls, the surplus results are orphans.
@@ -28,12 +28,13 @@ the results of its calls. This is an error with ` + "`--send`" + ` and for ` + "
 info. A compaction of pi can keep a result without its call, which is an error.`,
 	Why: `The call was removed, or its id was changed on one side only. This often happens when a history is
 compressed or cut to its last messages. Every strict provider rejects such a result.`,
-	Repair: `By default, ` + "`fix --unsafe`" + ` drops the result. toolguard never invents a call for it.
+	Repair: `By default, ` + "`fix --unsafe`" + ` keeps the result as text. It drops a placeholder, and a result that the format
+cannot hold as text. toolguard never invents a call for a result.
 
 | strategy | class | what toolguard does |
 |---|---|---|
-| ` + "`drop`" + ` (default) | unsafe | Drop the result. |
-| ` + "`text`" + ` | unsafe | Turn the result into text that names the tool and the id. Content blocks stay blocks, so images are kept, and other fields, such as ` + "`is_error`" + `, follow as JSON. |
+| ` + "`text`" + ` (default) | unsafe | Turn the result into text that names the tool and the id. Content blocks stay blocks, so images are kept, and other fields, such as ` + "`is_error`" + `, follow as JSON. |
+| ` + "`drop`" + ` | unsafe | Drop the result. |
 | ` + "`relink`" + ` | unsafe | Assign the leftover results of a turn to its leftover calls: by tool name, or else in order if there are as many results as calls. A result that fits no call becomes text. |
 | ` + "`leave`" + ` | none | Report the finding only. |
 
@@ -101,9 +102,17 @@ call, ` + "`fix`" + ` has it keep the call too. This is safe.`,
 // orphanFix returns the operation of the chosen strategy for a result.
 func (c *Context) orphanFix(i int, relinks map[int32]int32) *operation.Operation {
 	turn := c.turn(c.Results[i].Message)
-	switch c.strategyOr("drop") {
+	drop := c.op(turn, operation.Unsafe, "drop the result", &operation.DropResults{Results: []int32{int32(i)}, CopyOf: -1})
+	switch c.strategy() {
+	case "":
+		if c.placeholder(int32(i)) {
+			return drop // nobody recorded it
+		}
+		op := c.resultAsText(i)
+		op.Else = drop // some formats, and some messages, cannot hold it as text
+		return op
 	case "drop":
-		return c.op(turn, operation.Unsafe, "drop the result", &operation.DropResults{Results: []int32{int32(i)}, CopyOf: -1})
+		return drop
 	case "text":
 		return c.resultAsText(i)
 	case "relink":

@@ -14,6 +14,7 @@ var pendingToolCall = &Rule{
 	Summary:    "A tool call in the last turn has no result yet",
 	Points:     []profile.Point{profile.Missing},
 	Strategies: []string{"leave", "insert", "strip", "text"},
+	Together:   true,
 	What: `Checks for tool calls in the last turn that have no result yet. Only results of the same turn come
 after such a call. Its tool is still running, waits for approval, or was interrupted. A tool that
 the Agent Development Kit lists as long-running may answer at any later time.`,
@@ -37,7 +38,7 @@ result.
 	Check: func(c *Context) {
 		for i := range c.Pairing.Calls {
 			call := &c.Calls[i]
-			if c.Pairing.Calls[i].State != pairing.Pending || call.Answer.ByProvider() || call.Kind == transcript.KindApproval {
+			if c.Pairing.Calls[i].State != pairing.Pending || call.Answer.ByProvider() || call.Kind == transcript.KindApproval || c.caused(i) {
 				continue
 			}
 			f := Finding{Severity: Warning, Refusal: c.cell(profile.Missing).Text}

@@ -73,6 +73,9 @@ type Rule struct {
 	// Strategies are the repairs to choose from, the default first; nil if there is no
 	// choice.
 	Strategies []string
+	// Together says that its findings about the calls of one turn are one event, so that people
+	// are shown one entry for them.
+	Together bool
 	// Args are the flags with which the examples are checked: --send, --target NAME.
 	Args string
 	// Bad and Good are transcripts with and without findings of the rule.
@@ -360,8 +363,9 @@ type Context struct {
 	answers     map[int32][]int32 // results by call; nil until needed
 	strays      map[stray]int32   // the last results that name no call; nil until needed
 	minted      *mintings
-	onward      onward // of the turn that was asked about last
-	sign        *sign  // the result of onlySign; nil until needed
+	onward      onward  // of the turn that was asked about last
+	sign        *sign   // the result of onlySign; nil until needed
+	why         *causes // the result of causes; nil until needed
 }
 
 type opKey struct {
@@ -765,6 +769,17 @@ func formOf(k source.Kind) profile.Form {
 	}
 	return profile.FormScalar
 }
+
+// asks reports whether the history is part of a request that names its provider.
+func (c *Context) asks() bool { return c.Use == transcript.UseBody && c.Named }
+
+// known reports whether it is known which provider gets the history: the user says that it is
+// sent or to whom, or it is part of a request that names the provider. What providers do not
+// agree on is otherwise at most an info.
+func (c *Context) known() bool { return c.Send || c.Target || c.asks() }
+
+// ordersSeverity describes the severity of findings about the order of roles.
+const ordersSeverity = "info; profile with --send or --target, and in a request body that names the provider"
 
 // sent reports whether the history is about to be sent to a provider.
 func (c *Context) sent() bool { return c.Send || c.Target || c.Use == transcript.UseBody }

@@ -17,8 +17,8 @@ var trailingWhitespace = &Rule{
 	Why: `If the last message is the assistant's, the model continues it. Anthropic rejects such a message
 if it ends in white space.`,
 	Repair: `toolguard removes the white space (safe; unsafe if the message has signed reasoning).`,
-	Bad:    `{"anthropic_version":"2023-06-01","model":"claude","max_tokens":9,"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"Sure, "}]}`,
-	Good:   `{"anthropic_version":"2023-06-01","model":"claude","max_tokens":9,"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"Sure,"}]}`,
+	Bad:    `{"anthropic_version":"2023-06-01","model":"m","max_tokens":9,"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"Sure, "}]}`,
+	Good:   `{"anthropic_version":"2023-06-01","model":"m","max_tokens":9,"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"Sure,"}]}`,
 	Check: func(c *Context) {
 		cell := c.cell(profile.TrailingSpace)
 		severity := severityOf(cell)

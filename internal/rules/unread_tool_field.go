@@ -22,9 +22,13 @@ because the result is in the field.`,
 	Check: func(c *Context) {
 		for i := range c.Strays {
 			s := &c.Strays[i]
+			n := s.N - c.causesWith(s.Name)
+			if n <= 0 {
+				continue
+			}
 			many := ""
-			if s.N > 1 {
-				many = " (" + plural(s.N, "message has", "messages have") + " it)"
+			if n > 1 {
+				many = " (" + plural(n, "message has", "messages have") + " it)"
 			}
 			const about = " names tools, but toolguard does not read it, so calls and results in it are not checked"
 			c.report(s.Message, Finding{
@@ -34,4 +38,20 @@ because the result is in the field.`,
 			})
 		}
 	},
+}
+
+// causesWith returns how many of the messages that another finding is about have a field.
+func (c *Context) causesWith(field string) (n int) {
+	why := c.causes()
+	for m := range why.astray {
+		if c.Value(c.Messages[m].Span()).Get(field).Exists() {
+			n++
+		}
+	}
+	for m := range why.odd {
+		if c.Value(c.Messages[m].Span()).Get(field).Exists() {
+			n++
+		}
+	}
+	return n
 }

@@ -6,7 +6,7 @@ import (
 )
 
 var userAfterTool = &Rule{
-	Name: "user-after-tool", Category: Roles, Severity: "info; profile with --send or --target",
+	Name: "user-after-tool", Category: Roles, Severity: ordersSeverity,
 	Summary:    "A user message follows a tool result",
 	Points:     []profile.Point{profile.UserAfterTool},
 	Strategies: []string{"leave", "text"},
@@ -35,12 +35,12 @@ user message. There is none if the user interrupted the agent.`,
 		if severity == Off || c.Window != transcript.WindowTool {
 			return
 		}
-		if !c.Send && !c.Target {
+		if !c.known() {
 			severity = Info
 		}
 		for i := 1; i < len(c.Messages); i++ {
 			m := &c.Messages[i]
-			if m.Role == transcript.RoleUser && c.Messages[i-1].Role == transcript.RoleTool {
+			if m.Role == transcript.RoleUser && c.Messages[i-1].Role == transcript.RoleTool && !c.wronglyPut(int32(i)) {
 				f := Finding{Severity: severity, Span: m.RoleSpan(), Refusal: cell.Text, Message: "a user message follows a tool result"}
 				if f.Fix = c.messageAsText(int32(i) - 1); f.Fix != nil {
 					f.Fix.ByStrategy = c.strategy() != "text"

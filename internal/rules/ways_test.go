@@ -81,7 +81,10 @@ var ways = map[string][]way{
 		{strategies: []string{"", "retag", "text"}},
 		{text: `[{"type":"computer_call","call_id":"k1","action":{"type":"screenshot"}},{"type":"function_call_output","call_id":"k1","output":"ok"},{"role":"user","content":"n"}]`, strategies: []string{"text"}},
 	},
-	"missing-call-id": {{strategies: standard}},
+	"missing-call-id": {
+		{strategies: standard},
+		{text: chat(`{"role":"assistant","content":null,"tool_calls":[` + call("a", "f") + `,` + call("b", "g") + `]},{"role":"tool","content":["1","2"],"tool_calls":[{"tool_name":"f","content":"1"},{"tool_name":"g","content":"2"}]},{"role":"user","content":"n"}`), strategies: standard},
+	},
 	"invalid-call-id": {
 		{strategies: standard},
 		{text: chat(result(" x") + `,{"role":"user","content":"n"}`), strategies: standard},

@@ -22,5 +22,6 @@ const (
 	MemberResultBlocks                // of a result: the list of its blocks, if its content is another value
 	MemberStore                       // of a request: whether the provider is to store it
 	MemberThinking                    // of a request: whether, or how much, the model is to think
+	MemberResultID                    // of a message that may be a result: the id of its call
 	MemberCount                       // the number of members
 )

@@ -249,6 +249,9 @@ const (
 	MessageText
 	// MessageStray marks a message with a stray, which may hold its calls.
 	MessageStray
+	// MessageOtherShape marks a message about calls that has the shape of another program,
+	// so that nothing of it is read but its role.
+	MessageOtherShape
 	// MessageUnmarked marks a message whose blocks were all examined and have no mark for
 	// the prompt cache.
 	MessageUnmarked

@@ -158,7 +158,7 @@ func (f *flags) define(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.upstreams, "upstream", nil, "forward to `where`: [/prefix=]preset-or-URL[,target=profile]; repeatable (default: anthropic)")
 	flags.BoolVar(&f.safeOnly, "safe-only", false, "make only safe repairs")
 	flags.BoolVar(&f.unsafe, "unsafe", false, "also make unsafe repairs, which remove content")
-	flags.StringArrayVar(&f.strategies, "strategy", nil, "choose how findings of a rule are repaired: `rule=name`; repeatable (default: orphan-tool-result=text without --unsafe)")
+	flags.StringArrayVar(&f.strategies, "strategy", nil, "choose how findings of a rule are repaired: `rule=name`; repeatable")
 	flags.StringSliceVar(&f.selected, "select", nil, "run only these `rules` and categories")
 	flags.StringSliceVar(&f.ignored, "ignore", nil, "skip these `rules` and categories")
 	flags.StringVar(&f.target, "target", "", "check requests as the provider of this `profile` would (default: that of the upstream or the model)")
