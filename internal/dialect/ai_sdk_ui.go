@@ -24,6 +24,10 @@ var AISDKUI = &Dialect{
 		"decisive if any toolInvocations.? has toolCallId and toolName and args, shown by list",
 		"plain if role=system|developer|user|human|assistant|agent|model|ai|gpt|tool|function and parts.0.type",
 	),
+	Strip: []Trace{
+		"parts.#.providerMetadata/callProviderMetadata/resultProviderMetadata.*." + sdkSealed,
+		"reasoning if role=assistant",
+	},
 	Driver: uiMessages{&Combined{
 		Plain: []Lens{"role", "parts.0.type"},
 		Role:  "role",

@@ -63,7 +63,10 @@ var Pi = &Dialect{
 		"plain if role:string, alike",
 	),
 	Members: piMembers,
-	Driver:  piBlocks,
+	Strip: []Trace{
+		"content.#.thoughtSignature/textSignature",
+	},
+	Driver: piBlocks,
 	Log: &Log{
 		Type: "type", Speaks: []string{"message"}, Payload: "message",
 		Kinds: []string{

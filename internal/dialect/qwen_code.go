@@ -17,6 +17,7 @@ var QwenCode = &Dialect{
 	Window:   transcript.WindowLog,
 	Evidence: geminiEvidence,
 	Members:  geminiMembers,
+	Strip:    geminiStrip,
 	Driver:   geminiBlocks,
 	Log: &Log{
 		Type: "type", Subtype: "subtype", Speaks: []string{"user", "assistant", "tool_result"}, Payload: "message",

@@ -16,6 +16,7 @@ type looker struct {
 	c       *checker
 	context rules.Context
 	plan    repair.Plan
+	dialect *dialect.Dialect
 	paths   dialect.Members
 }
 
@@ -66,6 +67,53 @@ func (l *looker) Marked(at source.Span) []source.Span {
 	for _, block := range l.paths[transcript.MemberContent].In(message).Elements() {
 		if block.Get(key).Exists() {
 			out = append(out, block.Span())
+		}
+	}
+	return out
+}
+
+// Strips implements rules.Looker.
+func (l *looker) Strips(at source.Span) []source.Span { return l.dialect.Strips(l.c.value(at)) }
+
+// Asides implements rules.Looker.
+func (l *looker) Asides() []source.Span {
+	conv, log := l.context.Conversation, l.dialect.Log
+	starts := map[int64]bool{}
+	for i := range conv.Messages {
+		starts[conv.Messages[i].Span().Start] = true
+	}
+	var out []source.Span
+	look := func(e source.Value) {
+		if !starts[e.Span().Start] && l.dialect.StripsWhole(e) {
+			out = append(out, e.Span())
+		}
+	}
+	record := func(v source.Value) {
+		if !conv.Enveloped || log == nil {
+			look(v)
+			return
+		}
+		look(log.Message(v.Get, v))
+		for _, e := range log.History.In(v).Elements() {
+			if log.History != "" {
+				look(e)
+			}
+		}
+	}
+	switch {
+	case conv.Unfolded != nil, conv.Lines && conv.Index > 0: // the first conversation has those of all lines
+	case conv.Lines:
+		for rec, err := range source.Records(l.c.src) {
+			if !l.c.goesOn(rec.Span.Len()) || err != nil {
+				break
+			}
+			record(rec.Value)
+		}
+	default:
+		for _, list := range conv.Lists {
+			for _, e := range l.c.value(list).Elements() {
+				record(e)
+			}
 		}
 	}
 	return out

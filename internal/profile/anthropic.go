@@ -55,8 +55,16 @@ var anthropic = Profile{
 	Name: "anthropic", Title: "Anthropic Messages API", Wire: Messages, Merges: true,
 	IDChars: WordDash, ServerID: "srvtoolu_", NameChars: WordDash, NameMax: 200,
 	Roles: anthropicRoles, ResultForms: FormString | FormList | FormAbsent,
-	EmptyLastAssistant: true, CacheMax: 4, Replay: ReplaySigned,
+	EmptyLastAssistant: true, CacheMax: 4, Replay: ReplaySigned, Switch: anthropicSwitch,
 	Cells: anthropicCells,
+}
+
+// anthropicSwitch is the parameter of extended thinking. Adaptive thinking does not require that
+// calls begin with thinking.
+var anthropicSwitch = Switch{
+	At: "thinking", On: "enabled", OffType: "disabled", Off: `{"type":"disabled"}`,
+	Edits: "context_management.edits", Needs: "clear_thinking",
+	Source: "https://platform.claude.com/docs/en/build-with-claude/extended-thinking",
 }
 
 var anthropicThinking = Profile{

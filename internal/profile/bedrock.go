@@ -48,7 +48,11 @@ var bedrock = Profile{
 	IDChars: WordDash, IDMax: 64, NameChars: WordDash, NameMax: 64,
 	Roles: []string{"user", "assistant", "user"}, ResultForms: FormList,
 	Replay: ReplaySigned,
-	Cells:  bedrockCells,
+	Switch: Switch{
+		At: "additionalModelRequestFields.thinking", On: "enabled", OffType: "disabled", Off: `{"type":"disabled"}`,
+		Source: anthropicSwitch.Source,
+	},
+	Cells: bedrockCells,
 }
 
 // bedrockOtherCells apply to models other than Claude, before bedrockCells. Beyond the checks

@@ -284,7 +284,9 @@ type Profile struct {
 	BlankReasoning bool
 	// Sentinel is the documented substitute for a lost signature.
 	Sentinel string
-	Cells    Cells
+	// Switch is the parameter that turns thinking on and off.
+	Switch Switch
+	Cells  Cells
 	// Rest are cells that the profile shares with others. If Cells do not know a point, the
 	// first of Rest that knows it applies.
 	Rest []*Cells

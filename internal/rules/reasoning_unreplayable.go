@@ -119,6 +119,10 @@ func (c *Context) unreasoned() {
 			}
 		}
 	}
+	off := false
+	if c.Profile.Replay == profile.ReplayFirst && !c.Holder.IsZero() {
+		off = c.thinkingOff()
+	}
 	current := c.current()
 	turn := int32(-1)
 	for i := range c.Calls {
@@ -148,7 +152,7 @@ func (c *Context) unreasoned() {
 			f.Fix = c.op(turn, operation.Additive, "add the value that the provider documents for a lost signature",
 				&operation.AddMember{At: span, Member: transcript.MemberSignature, Text: source.Quote(c.Profile.Sentinel)})
 		case profile.ReplayFirst:
-			if call.Message < current || m.Turn != c.lastTurn() || c.Blocks[m.BlockLo].Kind == transcript.BlockReasoning {
+			if off || call.Message < current || m.Turn != c.lastTurn() || c.Blocks[m.BlockLo].Kind == transcript.BlockReasoning {
 				continue // only the last turn of the model matters
 			}
 			f.Message = callName(call) + " has no thinking before it"
@@ -160,6 +164,12 @@ func (c *Context) unreasoned() {
 		}
 		c.aboutCall(i, f)
 	}
+}
+
+// thinkingOff reports whether the request itself turns thinking off.
+func (c *Context) thinkingOff() bool {
+	s := c.Native.ThinkingSwitch()
+	return s.At != "" && atPath(c.Value(c.Holder), s.At).Get("type").Is(s.OffType)
 }
 
 // turnAsText returns the operation that turns the calls of a turn, from the first one given,

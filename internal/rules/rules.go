@@ -72,7 +72,10 @@ type Rule struct {
 	// Strategies are the repairs to choose from, the default first; nil if there is no
 	// choice.
 	Strategies []string
-	// Args are the flags with which the examples are checked: --send, --target NAME.
+	// OnDemand is nil if the rule always runs. Otherwise it reports whether the user asked for the
+	// repairs of the rule. They are then made whatever their class is, and never without that.
+	OnDemand func(*Options) bool
+	// Args are the flags with which the examples are checked: --send, --target NAME, --select NAME.
 	Args string
 	// Bad and Good are transcripts with and without findings of the rule.
 	Bad, Good string
@@ -157,6 +160,7 @@ func All() []*Rule {
 		lastRole,
 		toolUseNotLast,
 		reasoningUnreplayable,
+		replayedReasoning,
 		serverToolUnpaired,
 		cacheControlLimit,
 		missingToolConfig,
@@ -262,6 +266,8 @@ type Options struct {
 	Over bool
 	// Target says that the user chose the profile by name.
 	Target bool
+	// StripReasoning says that reasoning is removed.
+	StripReasoning bool
 	// Strategy selects one of a rule's repairs by rule name.
 	Strategy map[string]string
 	// Explicit are the rules that were selected by name. They are repaired even if the
@@ -301,6 +307,11 @@ type Looker interface {
 	Look(what transcript.Member, at source.Span) transcript.Token
 	// Knows reports whether the dialect has such a field.
 	Knows(what transcript.Member) bool
+	// Strips returns the values in the message at a span that tie it to reasoning, besides its
+	// blocks of reasoning.
+	Strips(at source.Span) []source.Span
+	// Asides returns the elements among the messages that are none and hold only reasoning.
+	Asides() []source.Span
 	// Marked returns the blocks with a prompt cache marker in the message at a span.
 	Marked(at source.Span) []source.Span
 	// Own returns the text, as JSON, that this run inserts in the place of a result, "" if it
@@ -478,7 +489,7 @@ func (c *Context) unrepairable(do operation.Action) string {
 		}
 		return ""
 	case *operation.SetState, *operation.RenameID, *operation.RenamePairs, *operation.MintIDs, *operation.Retag, *operation.SetValue,
-		*operation.TrimText, *operation.RemoveMember, *operation.ReorderResults, *operation.CallsLast:
+		*operation.TrimText, *operation.RemoveMember, *operation.StripReasoning, *operation.ReorderResults, *operation.CallsLast:
 		return ""
 	case *operation.Texts, *operation.DropCalls, *operation.DropResults, *operation.DropBlocks:
 		if c.Folded {
@@ -769,6 +780,9 @@ func (c *Context) strategyOr(name string) string {
 // chosen reports whether the user chose how a rule repairs. Selecting a rule with only one
 // repair by name chooses that repair.
 func (c *Context) chosen(r *Rule) bool {
+	if r.OnDemand != nil {
+		return r.OnDemand(&c.Options)
+	}
 	return c.Strategy[r.Name] != "" || len(r.Strategies) == 0 && c.Explicit[r.Name]
 }
 
