@@ -469,6 +469,16 @@ func AllowFor(ruleNames ...string) Option {
 	})
 }
 
+// StripReasoning makes Fix remove all reasoning, signatures and encrypted content, so that
+// another account, model or provider accepts the history, whatever Allow says. What a provider demands is
+// replaced by what it accepts instead. It allows no other repair that removes content.
+func StripReasoning() Option {
+	return optionFunc(func(o *options) error {
+		o.StripReasoning = true
+		return nil
+	})
+}
+
 // Placeholder sets the text of inserted results. In it, {tool} and {id} stand
 // for the name of the tool and the id of the call.
 func Placeholder(text string) Option {

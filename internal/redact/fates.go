@@ -71,6 +71,7 @@ func Fates() []Fate {
 		{"last-role", false, byStructure},
 		{"tool-use-not-last", false, byStructure},
 		{"reasoning-unreplayable", false, "fields, types and names of models stay"},
+		{"replayed-reasoning", true, "fields, types and documented prefixes stay; the documented value for a lost signature does not"},
 		{"server-tool-unpaired", false, byIDs},
 		{"cache-control-limit", false, byStructure},
 		{"missing-tool-config", false, byStructure},

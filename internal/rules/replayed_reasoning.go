@@ -11,6 +11,9 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
+// ReplayedReasoning is the name of the rule whose repairs --strip-reasoning asks for.
+const ReplayedReasoning = "replayed-reasoning"
+
 var replayedReasoning = &Rule{
 	Name: "replayed-reasoning", Category: Reasoning, Severity: "info with --strip-reasoning or --select, otherwise off",
 	Summary: "A message has reasoning, or is tied to some",

@@ -169,7 +169,7 @@ var noWay = map[string]string{
 // noErrors are the rules that report none.
 var noErrors = []string{
 	"duplicate-key", "duplicate-record", "interrupted-tool-call", "reused-call-id", "result-order-mismatch", "ambiguous-pairing",
-	"mixed-dialect", "result-name-mismatch", "unknown-tool", "unread-tool-field", "schema-violation",
+	"mixed-dialect", "result-name-mismatch", "unknown-tool", "unread-tool-field", "schema-violation", "replayed-reasoning",
 }
 
 func chat(rest string) string { return `[{"role":"user","content":"q"},` + rest + `]` }
