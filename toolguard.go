@@ -775,6 +775,11 @@ func (s stream) Read(p []byte) (n int, err error) {
 	return s.SectionReader.Read(p)
 }
 
+// RefusesReasoning reports whether the text of a provider's error says that the reasoning of a
+// request is not accepted, or what ties messages to reasoning. The same request may be accepted after
+// FixBytes with StripReasoning.
+func RefusesReasoning(errorText string) bool { return rules.RefusesReasoning(errorText) }
+
 // Rules lists the names of the rules.
 func Rules() []string { return rules.Names() }
 

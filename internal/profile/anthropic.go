@@ -46,9 +46,16 @@ var anthropicCells = Cells{
 	LastRole:         {Warning, High, "This model does not support assistant message prefill. The conversation must end with a user message.", "gh:ericc-ch/copilot-api#261 (models from Claude 4.6 on)", nil},
 	CallsNotLast:     {Warning, Medium, anthropicNoRes, "gh:vercel/ai#13013", nil},
 	CallsNotLastHard: {Error, Medium, "This model does not support assistant message prefill. The conversation must end with a user message.", "gh:stacklok/mecatl#1481", nil},
-	Unreplayable:     {Warning, Medium, "messages.3.content.0: Invalid `signature` in `thinking` block", "gh:NousResearch/hermes-agent#6086", []string{"messages.3.content.11: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response."}},
-	ServerUnpaired:   {Error, High, "messages.33: `{name}` tool use with id `{id}` was found without a corresponding `…_tool_result` block", "gh:AnswerDotAI/lisette#108", []string{"messages.7.content.0: unexpected `tool_use_id` found in `…_tool_result` blocks: {id}. Each `…_tool_result` block must have a corresponding `server_tool_use` block before it."}},
-	CacheLimit:       {Error, High, "A maximum of 4 blocks with cache_control may be provided. Found 5.", "gh:tghamm/Anthropic.SDK#50", nil},
+	Sealed: {
+		Error, High, "messages.1.content.5: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.", "gh:anthropics/claude-code#63147",
+		[]string{
+			"messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation.",
+			"messages.1.content.0: Invalid `data` in `redacted_thinking` block",
+		},
+	},
+	Unreplayable:   {Warning, Medium, "messages.3.content.0: Invalid `signature` in `thinking` block", "gh:NousResearch/hermes-agent#6086", []string{"messages.3.content.11: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response."}},
+	ServerUnpaired: {Error, High, "messages.33: `{name}` tool use with id `{id}` was found without a corresponding `…_tool_result` block", "gh:AnswerDotAI/lisette#108", []string{"messages.7.content.0: unexpected `tool_use_id` found in `…_tool_result` blocks: {id}. Each `…_tool_result` block must have a corresponding `server_tool_use` block before it."}},
+	CacheLimit:     {Error, High, "A maximum of 4 blocks with cache_control may be provided. Found 5.", "gh:tghamm/Anthropic.SDK#50", nil},
 }
 
 var anthropic = Profile{

@@ -84,7 +84,14 @@ var openAIResponses = Profile{
 		ResultContent:   {Error, Low, "", "the API reference: a string or a list of parts", nil},
 		BadRole:         {Error, Medium, "", "the API reference", nil},
 		WrongRole:       {Error, Low, "", "", nil},
-		Unreplayable:    {Error, High, "Item '{id}' of type 'reasoning' was provided without its required following item.", "gh:vercel/ai#7099", nil},
-		NoReasoning:     {Error, High, "Item '{id}' of type 'function_call' was provided without its required 'reasoning' item: '…'.", "gh:continuedev/continue#11994", []string{"Item '{id}' of type 'message' was provided without its required 'reasoning' item: '…'."}},
+		Sealed: {
+			Error, High, "The encrypted content {id} could not be verified.", "gh:openai/codex#8119",
+			[]string{
+				"The encrypted content for item {id} could not be verified. Reason: Encrypted content could not be decrypted or parsed.",
+				"The encrypted content for item {id} could not be verified. Reason: Encrypted content organization_id did not match the target organization.",
+			},
+		},
+		Unreplayable: {Error, High, "Item '{id}' of type 'reasoning' was provided without its required following item.", "gh:vercel/ai#7099", nil},
+		NoReasoning:  {Error, High, "Item '{id}' of type 'function_call' was provided without its required 'reasoning' item: '…'.", "gh:continuedev/continue#11994", []string{"Item '{id}' of type 'message' was provided without its required 'reasoning' item: '…'."}},
 	},
 }

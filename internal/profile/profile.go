@@ -124,6 +124,7 @@ const (
 	CallsNotLastHard              // the same beside reasoning or server tools
 	Unreplayable                  // reasoning that cannot be sent again as it is
 	NoReasoning                   // calls without their reasoning
+	Sealed                        // reasoning that another account, model or conversation wrote
 	ServerUnpaired                // a server tool without its result, or the reverse
 	CacheLimit                    // more prompt cache markers than CacheMax
 	NoToolConfig                  // calls in a request that declares no tools

@@ -41,6 +41,7 @@ type Match struct {
 	Rule *Rule
 	Answer
 	length int // how many bytes of the words of the known error matched
+	of     int // how many bytes they have
 }
 
 // MatchError returns the rules whose known provider errors have parts in a text, the best
@@ -59,7 +60,7 @@ func MatchError(text string) []Match {
 					lengths[known] = n
 				}
 				if n > best.length {
-					best = Match{r, a, n}
+					best = Match{r, a, n, lengthOf(words(known))}
 				}
 			}
 		}
@@ -74,6 +75,26 @@ func MatchError(text string) []Match {
 		}
 	}
 	return out
+}
+
+// lengthOf returns how many bytes words have.
+func lengthOf(words []string) (n int) {
+	for _, w := range words {
+		n += len(w)
+	}
+	return n
+}
+
+// RefusesReasoning reports whether a provider error says that it does not accept the reasoning of a
+// request, or what ties its messages to reasoning. The request without them may be accepted.
+func RefusesReasoning(text string) bool {
+	about := []*Rule{reasoningUnreplayable, replayedReasoning}
+	for _, m := range MatchError(text) {
+		if slices.Contains(about, m.Rule) && 5*m.length >= 4*m.of { // most of the error
+			return true
+		}
+	}
+	return false
 }
 
 // anything stands for a part of an error that varies, such as an id.

@@ -17,6 +17,7 @@ const ReplayedReasoning = "replayed-reasoning"
 var replayedReasoning = &Rule{
 	Name: "replayed-reasoning", Category: Reasoning, Severity: "info with --strip-reasoning or --select, otherwise off",
 	Summary: "A message has reasoning, or is tied to some",
+	Points:  []profile.Point{profile.Sealed},
 	OnDemand: func(o *Options) bool {
 		return o.StripReasoning
 	},
