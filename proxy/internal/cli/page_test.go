@@ -134,6 +134,7 @@ func metricTable(t *testing.T) string {
 	m.Request("", "", "")
 	m.Repairs("", 1)
 	m.Passed("")
+	m.Retried("")
 	m.Failure("", "")
 	m.Checked("", 0)
 	rec := httptest.NewRecorder()
@@ -142,7 +143,7 @@ func metricTable(t *testing.T) string {
 	for _, match := range regexp.MustCompile(`(?m)^# HELP (toolguard_\S+) (.*)$`).FindAllStringSubmatch(rec.Body.String(), -1) {
 		helps[match[1]] = match[2]
 	}
-	if len(helps) != 7 {
+	if len(helps) != 8 {
 		t.Errorf("%d metrics: %v", len(helps), helps)
 	}
 	var b strings.Builder
