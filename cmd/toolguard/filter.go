@@ -496,6 +496,7 @@ func (x *filtering) options(t *target) filter.Options {
 	s := x.settings(t.config)
 	o := s.options(t)
 	o.Identity = t.identity()
+	o.StripReasoning = x.flags.stripReasoning
 	o.Edits = x.reason != nil && !x.flags.noExcerpt
 	out := filter.Options{FailOn: s.failOn, Whole: x.several, Row: t.stdin || linesName(t.path)}
 	if x.reason != nil {
@@ -507,7 +508,7 @@ func (x *filtering) options(t *target) filter.Options {
 			named[rule] = true
 		}
 		out.Fix = &engine.FixOptions{Options: o, SafeOnly: true, AnyClass: named}
-		out.Fix.Edits, out.Fix.StripReasoning = false, x.flags.stripReasoning
+		out.Fix.Edits = false
 		out.Fix.Placeholder = cmp.Or(x.flags.placeholder, s.placeholder)
 	} else {
 		o.Shown = func(_ *rules.Rule, at rules.Severity) bool { return at >= min(s.failOn, rules.Warning) }

@@ -23,6 +23,12 @@ func TestRefusesReasoning(t *testing.T) {
 		`{"error":{"message":"Item 'msg_1' of type 'message' was provided without its required 'reasoning' item: 'rs_1'.","type":"invalid_request_error","param":"input"}}`,
 		`{"error":{"code":400,"message":"Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call ` + "`default_api:Bash`" + ` , position 64.","status":"INVALID_ARGUMENT"}}`,
 		`{"error":{"message":"The ` + "`reasoning_content`" + ` in the thinking mode must be passed back to the API.","type":"invalid_request_error"}}`,
+		`{"error":{"message":"The encrypted content gAAA... could not be verified. Reason: Encrypted content organization_id did not match the target organization.","code":"invalid_encrypted_content"}}`,
+		`{"error":{"message":"Upstream request failed: [invalid_request_error] reasoning ` + "`encrypted_content`" + ` was not issued to this caller","type":"invalid_request_error"}}`,
+		`{"error":{"code":400,"message":"Corrupted thought signature.","status":"INVALID_ARGUMENT"}}`,
+		`{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\n  \"error\": {\n    \"code\": 400,\n    \"message\": \"Corrupted thought signature.\",\n    \"status\": \"INVALID_ARGUMENT\"\n  }\n}\n","provider_name":"Google AI Studio"}}}`,
+		`[{"error":{"code":400,"message":"Unable to submit request because Thought signature is not valid.. Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini","status":"INVALID_ARGUMENT"}}]`,
+		`{"error":{"code":400,"message":"Invalid thought signature.","status":"INVALID_ARGUMENT"}}`,
 	} {
 		if !rules.RefusesReasoning(text) {
 			t.Errorf("not known: %s", text)
