@@ -76,43 +76,47 @@ func (l *looker) Marked(at source.Span) []source.Span {
 func (l *looker) Strips(at source.Span) []source.Span { return l.dialect.Strips(l.c.value(at)) }
 
 // Asides implements rules.Looker.
-func (l *looker) Asides() []source.Span {
+func (l *looker) Asides() (out []transcript.Unread) {
 	conv, log := l.context.Conversation, l.dialect.Log
 	starts := map[int64]bool{}
 	for i := range conv.Messages {
 		starts[conv.Messages[i].Span().Start] = true
 	}
-	var out []source.Span
-	look := func(e source.Value) {
+	look := func(e source.Value, record int32) {
 		if !starts[e.Span().Start] && l.dialect.StripsWhole(e) {
-			out = append(out, e.Span())
+			out = append(out, transcript.Unread{Span: e.Span(), Record: record})
 		}
 	}
-	record := func(v source.Value) {
+	in := func(v source.Value, record int32) {
 		if !conv.Enveloped || log == nil {
-			look(v)
+			look(v, record)
 			return
 		}
-		look(log.Message(v.Get, v))
-		for _, e := range log.History.In(v).Elements() {
-			if log.History != "" {
-				look(e)
+		look(log.Message(v.Get, v), record)
+		if log.History != "" {
+			for _, e := range log.History.In(v).Elements() {
+				look(e, record)
 			}
 		}
 	}
 	switch {
 	case conv.Unfolded != nil, conv.Lines && conv.Index > 0: // the first conversation has those of all lines
 	case conv.Lines:
+		n := int32(0)
 		for rec, err := range source.Records(l.c.src) {
-			if !l.c.goesOn(rec.Span.Len()) || err != nil {
+			if n++; err != nil || !l.c.goesOn(rec.Span.Len()) {
 				break
 			}
-			record(rec.Value)
+			in(rec.Value, n)
 		}
 	default:
+		record := int32(1)
+		if len(conv.Messages) > 0 {
+			record = conv.Messages[0].Record
+		}
 		for _, list := range conv.Lists {
 			for _, e := range l.c.value(list).Elements() {
-				record(e)
+				in(e, record)
 			}
 		}
 	}

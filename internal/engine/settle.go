@@ -428,6 +428,9 @@ func (r *round) emits(f *rules.Finding) {
 	why := cmp.Or(r.held[deed{f.Conversation, f.Rule.Name}], r.held[deed{anyConversation, f.Rule.Name}])
 	if why != "" && f.Fix != nil {
 		f.Fix, f.Unfixed = nil, unproved+why
+		if r.opts.demands(f.Rule) {
+			f.Severity = rules.Error // the user asked for it
+		}
 	}
 }
 

@@ -361,6 +361,18 @@ var strips = []struct {
 {"id":"m3","timestamp":"t","type":"gemini","content":[{"text":"a"}]}]}`,
 	},
 	{
+		dialect: "gemini-cli", why: "a log in which later records replace earlier ones",
+		in: `{"sessionId":"s","projectHash":"h","startTime":"2026-01-01T00:00:00Z","lastUpdated":"2026-01-01T00:00:00Z","kind":"main"}
+{"id":"m1","timestamp":"2026-01-01T00:00:00Z","type":"user","content":"q"}
+{"id":"m2","timestamp":"2026-01-01T00:00:03Z","type":"gemini","content":"a","thoughts":[{"subject":"s","description":"d"}]}
+`,
+		out: `{"sessionId":"s","projectHash":"h","startTime":"2026-01-01T00:00:00Z","lastUpdated":"2026-01-01T00:00:00Z","kind":"main"}
+{"id":"m1","timestamp":"2026-01-01T00:00:00Z","type":"user","content":"q"}
+{"id":"m2","timestamp":"2026-01-01T00:00:03Z","type":"gemini","content":"a","thoughts":[{"subject":"s","description":"d"}]}
+{"id":"m2","timestamp":"2026-01-01T00:00:03Z","type":"gemini","content":"a"}
+`,
+	},
+	{
 		dialect: "continue", why: "messages of the role thinking",
 		in: `{"sessionId":"s","history":[{"message":{"role":"user","content":"q"},"contextItems":[]},
 {"message":{"role":"thinking","content":"t","signature":"c2ln"},"contextItems":[]},

@@ -136,7 +136,7 @@ type (
 	}
 	// StripReasoning removes the values at Drop, which hold the reasoning of Message or tie it to
 	// reasoning, and Message itself if it then says nothing. It replaces the value at the span of
-	// each of Set by its text.
+	// each of Set by its text. Message is -1 if Drop are elements among the messages that are none.
 	StripReasoning struct {
 		Message int32
 		Drop    []source.Span

@@ -68,10 +68,6 @@ func (d *draft) dropMessage(m int32) bool {
 
 // dropUnread removes an element among the messages that is not one.
 func (d *draft) dropUnread(at source.Span) bool {
-	if d.Log != nil {
-		d.dropRecorded(at)
-		return true
-	}
 	l := d.listAround(at)
 	if l == nil {
 		return false

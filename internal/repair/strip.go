@@ -12,6 +12,9 @@ import (
 // stripReasoning removes reasoning, and what ties a message to it.
 func (d *draft) stripReasoning(do *operation.StripReasoning) bool {
 	m := do.Message
+	if m < 0 {
+		return !slices.ContainsFunc(do.Drop, func(at source.Span) bool { return !d.dropAside(at) })
+	}
 	if d.foreign(m) {
 		return false
 	}
@@ -54,12 +57,16 @@ func (d *draft) dropStripped(m int32) bool {
 	return d.dropMessage(m)
 }
 
-// dropRecorded removes an element that is not a message from a log.
-func (d *draft) dropRecorded(at source.Span) {
-	if !d.dropListed(at) {
+// dropAside removes an element among the messages that is not one. In a log, its record goes.
+func (d *draft) dropAside(at source.Span) bool {
+	switch {
+	case d.Log == nil:
+		return d.dropUnread(at)
+	case !d.dropListed(at):
 		d.log().dropped[at.Start] = source.Span{}
 		d.taken = append(d.taken, d.Log.recordAt(at.Start))
 	}
+	return true
 }
 
 // dropListed removes an element from a list inside a record of a log. It returns false if the element
@@ -97,11 +104,18 @@ func (s *stripping) goes(at source.Span) bool {
 
 // touches reports whether something inside a span is removed.
 func (s *stripping) touches(at source.Span) bool {
-	return slices.ContainsFunc(s.drop, func(d source.Span) bool { return at.Contains(d) })
+	return slices.ContainsFunc(s.drop, at.Contains)
 }
 
-// An alsoSpeaker is a driver whose messages can say something beside their content and calls.
+// An alsoSpeaker is a driver whose messages have a text or a list of parts as their content, and can
+// say something beside that and their calls.
 type alsoSpeaker interface{ SaysMore(v source.Value) bool }
+
+// textual reports whether the content of messages may be a text.
+func (s *stripping) textual() bool {
+	_, also := s.driver.(alsoSpeaker)
+	return also
+}
 
 // saysNothing reports whether a message says nothing but the reasoning that is removed.
 func (s *stripping) saysNothing(m int32) bool {
@@ -145,7 +159,7 @@ func (s *stripping) cut(v source.Value) bool {
 		return n == 0
 	case len(out) == n && !content:
 		return true
-	case len(out) == n && v.Kind() == source.Array && !s.blockwise():
+	case len(out) == n && v.Kind() == source.Array && s.textual():
 		s.set(v.Span(), `""`, false) // a list of parts must not be empty
 	case v.Kind() == source.Array:
 		l := s.list(v.Span().Start, v.Span())

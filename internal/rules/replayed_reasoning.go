@@ -28,7 +28,8 @@ var replayedReasoning = &Rule{
 - ids of items of the Responses API, which tie a call or a message to the reasoning before it, and
   references to reasoning items
 
-It reports nothing unless that flag is given or the rule is selected by name.`,
+The encrypted content of search results is not reported: it is a required part of them. The rule
+reports nothing unless that flag is given or the rule is selected by name.`,
 	Why: `Only the account, the model and the provider that wrote a signature or an encrypted text can read
 it. After a change of one of them, the provider rejects every further request of the session. The same
 history without reasoning is accepted.`,
@@ -78,8 +79,8 @@ are no longer read.`,
 				c.stripping(m.Turn, m.Record, at, what, "remove the reasoning", do)
 			}
 		}
-		for _, at := range c.Asides() {
-			c.stripping(-1, 0, at, "the element holds only reasoning", "remove the reasoning", &operation.DropElement{At: at})
+		for _, u := range c.Asides() {
+			c.stripping(-1, u.Record, u.Span, "the element has only reasoning", "remove the reasoning", &operation.StripReasoning{Message: -1, Drop: []source.Span{u.Span}})
 		}
 		c.switchOff(current)
 	},

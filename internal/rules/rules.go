@@ -310,8 +310,8 @@ type Looker interface {
 	// Strips returns the values in the message at a span that tie it to reasoning, besides its
 	// blocks of reasoning.
 	Strips(at source.Span) []source.Span
-	// Asides returns the elements among the messages that are none and hold only reasoning.
-	Asides() []source.Span
+	// Asides returns the elements among the messages that are none and have only reasoning.
+	Asides() []transcript.Unread
 	// Marked returns the blocks with a prompt cache marker in the message at a span.
 	Marked(at source.Span) []source.Span
 	// Own returns the text, as JSON, that this run inserts in the place of a result, "" if it
