@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/sample"
 )
 
 // strips are transcripts with reasoning, and what is left of them without it.
@@ -621,4 +623,55 @@ func errorsIn(r *Report) (n int) {
 		}
 	}
 	return n
+}
+
+// TestStripMutants breaks transcripts with reasoning and strips them: whatever is wrong with them,
+// each repair does what it says, and a second run changes nothing.
+func TestStripMutants(t *testing.T) {
+	t.Parallel()
+	var sources []fixture
+	for _, x := range strips {
+		if strings.Contains(x.in, `"enabled"`) {
+			continue // a change outside of the messages, which TestStrip has
+		}
+		sources = append(sources, fixture{x.dialect + ": " + x.why, []byte(x.in)})
+	}
+	for _, f := range fixtures(t) {
+		if _, sealed := leavesOf(f.text); len(sealed) > 0 && len(f.text) < 20_000 {
+			sources = append(sources, f)
+		}
+	}
+	m := mangler{rand.New(rand.NewPCG(sample.Seed(4), 29))}
+	want := sample.Inputs(3_000, 120, 100)
+	sets := []FixOptions{{}, {SafeOnly: true}, {Unsafe: true, Options: Options{Send: true}}, {Options: Options{Target: profile.ByName("gemini-3")}}, {Options: Options{Send: true, Target: profile.ByName("mistral")}}}
+	n, stripped, held := 0, 0, 0
+	done := sample.Until(t)
+	for n < want && !done() {
+		for _, in := range sources {
+			d, ok := dissect(in.text)
+			if !ok {
+				continue
+			}
+			n++
+			for range m.IntN(3) {
+				d.list = m.mangle(slices.Clone(d.list), d.ids)
+			}
+			text, opts := d.text(), sets[m.IntN(len(sets))]
+			opts.StripReasoning = true
+			fault, out, f := misfixed(in.name, text, opts)
+			if f != nil && anyOf(&f.After.Findings, (*Finding).Unproved) {
+				held++ // and reported as an error, which a check of the result does not know
+				continue
+			}
+			if fault != "" {
+				t.Errorf("%s: %s\n%s\n%s", in.name, fault, compactly(text), compactly(out))
+			}
+			if f != nil && slices.ContainsFunc(f.Repairs, func(r Repair) bool { return r.Rule == rules.ReplayedReasoning }) {
+				stripped++
+			}
+		}
+	}
+	if t.Logf("%d mutants, %d stripped, %d held back", n, stripped, held); stripped < n/2 || held > n/50 {
+		t.Errorf("only %d of %d mutants were stripped, and %d held back", stripped, n, held)
+	}
 }
