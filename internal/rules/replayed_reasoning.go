@@ -33,13 +33,13 @@ reports nothing unless that flag is given or the rule is selected by name.`,
 	Why: `Only the account, the model and the provider that wrote a signature or an encrypted text can read
 it. After a change of one of them, the provider rejects every further request of the session. The same
 history without reasoning is accepted.`,
-	Repair: `` + "`--strip-reasoning`" + ` removes all of it, in messages that are no longer sent too (unsafe). Nothing
+	Repair: "`--strip-reasoning`" + ` removes all of it, in messages that are no longer sent too (unsafe). Nothing
 else makes this repair, also not ` + "`--unsafe`" + `. A message that says nothing else is removed with it, and
 in a session log the records after it are linked to the one before it. What a provider demands is not left out:
 
 - For Gemini 3, the signatures in the current turn become the value that Google documents for a lost one.
-- For DeepSeek, the text of reasoning beside a call becomes an empty text. For Kimi, which does not
-  accept that, it stays.
+- For DeepSeek, the text of reasoning beside a call becomes an empty text. It is not known that Kimi
+  accepts one, so there it stays.
 - Anthropic expects that the last calls of a request begin with thinking while it is on. If they do not, the request
   gets ` + "`\"thinking\":{\"type\":\"disabled\"}`" + `, and loses edits of ` + "`context_management`" + ` that need thinking. Adaptive thinking stays on.
 
