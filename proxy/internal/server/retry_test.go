@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -153,12 +154,12 @@ func TestWithoutReasoningHeaders(t *testing.T) {
 	}
 	want := first.Header.Clone()
 	want.Del("Content-Md5")
-	want.Set("Content-Length", fmt.Sprint(len(stripped)))
+	want.Set("Content-Length", strconv.Itoa(len(stripped)))
 	if diff := cmp.Diff(want, second.Header); diff != "" {
 		t.Errorf("second request (-want +got):\n%s", diff)
 	}
 	res.Header.Del("Date")
-	answer := http.Header{"Content-Type": {"application/json"}, "Request-Id": {"first"}, "Retry-After": {"7"}, "Content-Length": {fmt.Sprint(len(refused))}}
+	answer := http.Header{"Content-Type": {"application/json"}, "Request-Id": {"first"}, "Retry-After": {"7"}, "Content-Length": {strconv.Itoa(len(refused))}}
 	if diff := cmp.Diff(answer, res.Header); diff != "" {
 		t.Errorf("answer (-want +got):\n%s", diff)
 	}
