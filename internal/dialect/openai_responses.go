@@ -139,4 +139,6 @@ var responsesStrip = []Trace{
 	"id if type=web_search_call",
 	"id if type=message and role=assistant",
 	"id if !type and role=assistant",
+	"encrypted_content if type=message",
+	"content.# if type=encrypted_content",
 }

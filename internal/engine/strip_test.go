@@ -155,6 +155,7 @@ var strips = []struct {
 		dialect: "openai-responses", why: "reasoning items, the ids tied to them, compaction, references",
 		in: `{"model":"gpt-5","store":false,"input":[
 {"role":"user","content":"q"},
+{"type":"message","role":"user","content":[{"type":"input_text","text":"p"},{"type":"encrypted_content","encrypted_content":"gAAA"}],"encrypted_content":"gAAA"},
 {"type":"compaction","id":"cmp_1","encrypted_content":"gAAA"},
 {"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAA"},
 {"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"I look.","annotations":[]}]},
@@ -165,6 +166,7 @@ var strips = []struct {
 {"type":"function_call_output","id":"fco_1","call_id":"call_1","output":"x"}]}`,
 		out: `{"model":"gpt-5","store":false,"input":[
 {"role":"user","content":"q"},
+{"type":"message","role":"user","content":[{"type":"input_text","text":"p"}]},
 {"type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"I look.","annotations":[]}]},
 {"type":"web_search_call","status":"completed"},
 {"role":"assistant","content":"so"},
