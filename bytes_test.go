@@ -744,3 +744,28 @@ func TestCancelBetween(t *testing.T) {
 		t.Errorf("up to %d bytes are allocated between two questions, %v", g.most, err)
 	}
 }
+
+// TestStripReasoning: the option removes reasoning whatever Allow says, and no other option does.
+func TestStripReasoning(t *testing.T) {
+	const (
+		body = `{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"c2ln"},{"type":"text","text":"a"}]},{"role":"user","content":"r"}]}`
+		want = `{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"text","text":"a"}]},{"role":"user","content":"r"}]}`
+	)
+	for _, class := range []toolguard.Class{toolguard.Safe, toolguard.Additive, toolguard.Unsafe} {
+		out, fixed, err := toolguard.FixBytes(t.Context(), []byte(body), toolguard.Allow(class), toolguard.StripReasoning(), toolguard.Only("ids"), toolguard.AllowFor("orphan-tool-result"))
+		if err != nil || string(out) != want {
+			t.Errorf("%s: %s, %v", class, out, err)
+		}
+		repairs := []toolguard.Repair{{Title: "remove the reasoning", Class: toolguard.Unsafe, Rule: "replayed-reasoning"}}
+		if diff := gocmp.Diff(repairs, fixed.Repairs); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", class, diff)
+		}
+		out, fixed, err = toolguard.FixBytes(t.Context(), []byte(body), toolguard.Allow(class), toolguard.Only("replayed-reasoning"), toolguard.AllowFor("replayed-reasoning"))
+		if err != nil || fixed.Changed() || string(out) != body {
+			t.Errorf("%s, without the option: %s, %v", class, out, err)
+		}
+	}
+	if !toolguard.RefusesReasoning("The encrypted content gAAA...c90= could not be verified.") || toolguard.RefusesReasoning("prompt is too long: 210000 tokens > 200000 maximum") {
+		t.Error("RefusesReasoning does not tell errors about reasoning from others")
+	}
+}

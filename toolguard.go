@@ -472,6 +472,16 @@ func AllowFor(ruleNames ...string) Option {
 	})
 }
 
+// StripReasoning makes Fix remove all reasoning, signatures and encrypted content, so that
+// another account, model or provider accepts the history, whatever Allow says. What a provider demands is
+// replaced by what it accepts instead. It allows no other repair that removes content.
+func StripReasoning() Option {
+	return optionFunc(func(o *options) error {
+		o.StripReasoning = true
+		return nil
+	})
+}
+
 // Placeholder sets the text of inserted results. In it, {tool} and {id} stand
 // for the name of the tool and the id of the call.
 func Placeholder(text string) Option {
@@ -767,6 +777,11 @@ func (s stream) Read(p []byte) (n int, err error) {
 	defer contained(&err)
 	return s.SectionReader.Read(p)
 }
+
+// RefusesReasoning reports whether the text of a provider's error says that the reasoning of a
+// request is not accepted, or what ties messages to reasoning. The same request may be accepted after
+// FixBytes with StripReasoning.
+func RefusesReasoning(errorText string) bool { return rules.RefusesReasoning(errorText) }
 
 // Rules lists the names of the rules.
 func Rules() []string { return rules.Names() }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -37,6 +38,7 @@ type doctorFlags struct {
 	all, json   bool
 	fix, yes    bool
 	unsafe      bool
+	strip       bool // --strip-reasoning
 	undo        string
 	list        bool
 	jobs        int
@@ -59,7 +61,9 @@ With --fix, doctor shows each broken session and asks before it repairs it:
 y repairs, n skips, d shows the changes, q stops. Without a terminal it needs
 --yes. Repairs are safe or additive; --unsafe allows others too. The original is
 saved first, and nothing is repaired without that. The repaired file keeps its
-modification time.
+modification time. With --strip-reasoning, doctor also lists and repairs sessions
+that have nothing wrong but reasoning, which only the account and the model that
+wrote it accept; choose them with --agent, --path and --since.
 
 A session in use is never repaired: one that changed within the last 10 minutes,
 that a running process of the agent has noted as its own, or, for extensions of
@@ -115,6 +119,7 @@ store could not be read, repaired or restored, or if the command line is wrong.`
 	flags.BoolVar(&f.fix, "fix", false, "repair the listed sessions, and ask before each")
 	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	flags.BoolVar(&f.unsafe, "unsafe", false, "also make unsafe repairs")
+	flags.BoolVar(&f.strip, "strip-reasoning", false, stripReasoningUsage)
 	flags.StringVar(&f.undo, "undo", "", "restore the files of a `run` (default: the last one)")
 	flags.Lookup("undo").NoOptDefVal = lastRun
 	flags.BoolVar(&f.list, "list", false, "list the runs that can be undone")
@@ -167,7 +172,7 @@ func newDoctor(a *app, f *doctorFlags, changed func(string) bool) (*doctor, erro
 			return nil, fmt.Errorf("--agent: %w", suggest.Unknown("agent", name, agentNames(), "expected one of "+strings.Join(agentNames(), ", ")))
 		}
 	}
-	for _, name := range []string{"yes", "unsafe"} {
+	for _, name := range []string{"yes", "unsafe", "strip-reasoning"} {
 		if changed(name) && !f.fix {
 			return nil, fmt.Errorf("--%s needs --fix", name)
 		}
@@ -556,6 +561,13 @@ func (d *doctor) options(t *target) engine.Options {
 	o := d.settings(t.config).options(t)
 	o.Identity, o.Over = t.identity(), true
 	o.Most = report.MostShown
+	if o.StripReasoning = d.flags.strip; o.StripReasoning { // a session with reasoning is listed
+		o.Severity = maps.Clone(o.Severity)
+		if o.Severity == nil {
+			o.Severity = map[string]rules.Severity{}
+		}
+		o.Severity[rules.ReplayedReasoning] = rules.Error
+	}
 	o.Shown = func(_ *rules.Rule, at rules.Severity) bool { return at >= rules.Error }
 	return o
 }

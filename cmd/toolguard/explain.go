@@ -164,6 +164,9 @@ func example(ctx context.Context, r *rules.Rule, width int) (string, error) {
 	if target, ok := strings.CutPrefix(r.Args, "--target "); ok {
 		opts.Target = profile.ByName(target)
 	}
+	if r.OnDemand != nil {
+		opts.Explicit = map[string]bool{r.Name: true}
+	}
 	rep, err := engine.Check(ctx, source.FromBytes(name, []byte(r.Bad)), opts)
 	if err != nil || rep.Findings.Len() == 0 {
 		return "", err

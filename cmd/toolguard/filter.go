@@ -27,7 +27,7 @@ type filterFlags struct {
 	checkFlags
 	out, rejects, reasons string
 	overwrite             bool
-	fix                   bool
+	fix, stripReasoning   bool
 	strategies            []string
 	placeholder           string
 	maxRejects            string
@@ -52,8 +52,8 @@ for each input; a file of one conversation is kept or rejected as a whole.
 Compressed input is written without compression.
 
 --fix repairs rows before it judges them. It makes safe repairs only; --strategy
-allows the other repairs of a rule. A row whose repair cannot be proved is
-rejected.
+allows the other repairs of a rule, and --strip-reasoning removes reasoning. A
+row whose repair cannot be proved is rejected.
 
 filter creates files; it replaces them only with --overwrite, and never an
 input. The report goes to standard error. --reasons says for each rejected row
@@ -80,6 +80,7 @@ rejected, 2 if a file could not be filtered or the command line is wrong.`,
 	flags.BoolVar(&f.overwrite, "overwrite", false, "replace existing files, or remove them if nothing is left to write")
 	flags.StringVar(&f.maxRejects, "max-rejects", "", "exit with 1 if more than this `number` of conversations are rejected, or more than this share, such as 1%")
 	flags.BoolVar(&f.fix, "fix", false, "make safe repairs first")
+	flags.BoolVar(&f.stripReasoning, "strip-reasoning", false, "with --fix, "+stripReasoningUsage)
 	flags.StringArrayVar(&f.strategies, "strategy", nil, "with --fix, repair findings of a rule in this way even if that is not safe: `rule=name`; repeatable")
 	flags.StringVar(&f.placeholder, "placeholder", "", "use this `text` for inserted results; {tool} and {id} are replaced")
 	flags.BoolVar(&f.json, "json", false, "report as JSON: on standard output if nothing else goes there, else on standard error")
@@ -122,7 +123,7 @@ func newFiltering(a *app, f *filterFlags, changed func(string) bool) (*filtering
 	if c.strategy, err = strategies(f.strategies); err != nil {
 		return nil, err
 	}
-	for _, flag := range []string{"strategy", "placeholder"} {
+	for _, flag := range []string{"strip-reasoning", "strategy", "placeholder"} {
 		if changed(flag) && !f.fix {
 			return nil, fmt.Errorf("--%s needs --fix", flag)
 		}
@@ -495,6 +496,7 @@ func (x *filtering) options(t *target) filter.Options {
 	s := x.settings(t.config)
 	o := s.options(t)
 	o.Identity = t.identity()
+	o.StripReasoning = x.flags.stripReasoning
 	o.Edits = x.reason != nil && !x.flags.noExcerpt
 	out := filter.Options{FailOn: s.failOn, Whole: x.several, Row: t.stdin || linesName(t.path)}
 	if x.reason != nil {

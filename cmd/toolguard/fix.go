@@ -30,6 +30,7 @@ type fixFlags struct {
 	checkFlags
 	write, diff      bool
 	safeOnly, unsafe bool
+	stripReasoning   bool
 	strategies       []string
 	placeholder      string
 	backup           string
@@ -53,7 +54,8 @@ output, even if findings remain. The report goes to standard error.
 Repairs are safe, additive or unsafe. Safe repairs neither remove nor add
 recorded content. Additive repairs insert placeholders, such as a result that
 says that no result was recorded. Unsafe repairs remove recorded content and
-need --unsafe. A repair is made completely or not at all. Before it writes,
+need --unsafe, except that --strip-reasoning alone removes the reasoning that
+only its own provider accepts. A repair is made completely or not at all. Before it writes,
 toolguard reads the result again and proves that only the listed repairs removed
 or added content, that there are no more problems than before, and that a second
 run would change nothing.
@@ -79,6 +81,7 @@ repaired findings do not count.`,
 	flags.BoolVar(&f.diff, "diff", false, "print the diff even on a terminal or in CI, and even if its lines are very long")
 	flags.BoolVar(&f.safeOnly, "safe-only", false, "make only safe repairs")
 	flags.BoolVar(&f.unsafe, "unsafe", false, "also make unsafe repairs")
+	flags.BoolVar(&f.stripReasoning, "strip-reasoning", false, stripReasoningUsage)
 	flags.StringArrayVar(&f.strategies, "strategy", nil, "choose how findings of a rule are repaired: `rule=name`; repeatable")
 	flags.StringVar(&f.placeholder, "placeholder", "", "use this `text` for inserted results; {tool} and {id} are replaced")
 	flags.StringVar(&f.backup, "backup", "", "keep the original with this `suffix`; none keeps no original (default: .bak for unsafe repairs, the state directory for session logs of agents)")
@@ -94,6 +97,9 @@ repaired findings do not count.`,
 	complete(cmd, "strategy", completeFrom(allStrategies))
 	return cmd
 }
+
+// stripReasoningUsage is what --strip-reasoning does.
+const stripReasoningUsage = "also remove all reasoning, signatures and encrypted content, so that another account, model or provider accepts the history"
 
 // allStrategies lists the values of --strategy.
 func allStrategies() []string {
@@ -250,6 +256,7 @@ func (x *fix) options(t *target) engine.FixOptions {
 	s := x.settings(t.config)
 	opts := engine.FixOptions{Options: x.check.options(t), SafeOnly: x.flags.safeOnly, Unsafe: x.flags.unsafe}
 	opts.Placeholder = cmp.Or(x.flags.placeholder, s.placeholder)
+	opts.StripReasoning = x.flags.stripReasoning
 	return opts
 }
 

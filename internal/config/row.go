@@ -494,6 +494,8 @@ func check(v reflect.Value) error {
 		if text != "" {
 			return text.Valid()
 		}
+	case dialect.Trace:
+		return text.Valid()
 	case dialect.Template:
 		if !json.Valid([]byte(text)) {
 			return errors.New(`expected JSON, with variables such as "$text"`)

@@ -33,7 +33,7 @@ func TestWildRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	examples := shown.FindAllStringSubmatch(string(page), -1)
-	if len(examples) != 5 {
+	if len(examples) != 6 {
 		t.Fatalf("docs/dialects.md has %d examples", len(examples))
 	}
 	for _, e := range examples {

@@ -45,6 +45,9 @@ var ADK = &Dialect{
 		transcript.MemberResultContent: geminiMembers[transcript.MemberResultContent],
 		transcript.MemberContent:       "content.parts", transcript.MemberLastText: "content.parts.-1.text",
 	},
+	Strip: []Trace{
+		"content.parts.#.thoughtSignature/thought_signature",
+	},
 	Driver: &adk{&Blocks{
 		Role: "content.role", NoRole: "user", Content: "content.parts",
 		Positional: true, Inline: true, ResultsAlone: true,

@@ -37,6 +37,10 @@ var AISDK = &Dialect{
 		transcript.MemberRole: "role", transcript.MemberCallName: "toolName", transcript.MemberArguments: "input", transcript.MemberResultName: "toolName",
 		transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content",
 	},
+	Strip: []Trace{
+		"content.#.providerOptions/providerMetadata/experimental_providerMetadata.*." + sdkSealed,
+		"providerOptions/providerMetadata/experimental_providerMetadata.*." + sdkSealed,
+	},
 	Driver: &Blocks{
 		Role: "role", Content: "content", MessageID: "id", Tag: "type", Inline: true, ResultsAlone: true,
 		Parts: []Part{
@@ -83,3 +87,6 @@ var AISDK = &Dialect{
 
 // ranByProvider holds of calls and results of tools that the provider ran.
 var ranByProvider = Cond{At: "providerExecuted", Is: []string{"true"}}
+
+// sdkSealed are the fields in which providers of the AI SDK keep what ties a part to reasoning.
+const sdkSealed = "itemId/reasoningEncryptedContent/signature/redactedData/thoughtSignature/reasoning_details/reasoning_opaque/reasoningOpaque"

@@ -25,6 +25,10 @@ var AISDKUI = &Dialect{
 		"plain if role=system|developer|user|human|assistant|agent|model|ai|gpt|tool|function and parts.0.type",
 	),
 	Members: Members{transcript.MemberImage: "url"},
+	Strip: []Trace{
+		"parts.#.providerMetadata/callProviderMetadata/resultProviderMetadata.*." + sdkSealed,
+		"reasoning if role=assistant",
+	},
 	Driver: uiMessages{&Combined{
 		Plain: []Lens{"role", "parts.0.type"},
 		Role:  "role",

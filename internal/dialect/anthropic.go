@@ -21,7 +21,11 @@ var Anthropic = &Dialect{
 	},
 	Window:  transcript.WindowUser,
 	Members: anthropicMembers,
-	Driver:  anthropicBlocks,
+	Strip: []Trace{
+		"@this if type=reasoning and encrypted_content",
+		"reasoning_details if role=assistant",
+	},
+	Driver: anthropicBlocks,
 }
 
 // anthropicEvidence weighs messages of the API, bare or in logs.

@@ -40,6 +40,9 @@ var CodeBuddy = &Dialect{
 		"plain if role:string",
 	),
 	Members: responsesMembers,
+	Strip: []Trace{
+		"providerData.reasoning/reasoning_content/encrypted_content",
+	},
 	Driver: codeBuddyItems{&Items{
 		Type: "type", Role: "role", Text: "content", Messages: []string{"message"},
 		ID: []string{"call_id", "callId"}, Item: "id", Name: "name",

@@ -36,6 +36,7 @@ var Codex = &Dialect{
 		"plain if role:string",
 	),
 	Members: responsesMembers,
+	Strip:   responsesStrip,
 	Driver:  codexItems{codexRow},
 	Log: &Log{
 		Type: "type", Subtype: "payload.type", Speaks: []string{"response_item"}, Payload: "payload",

@@ -23,6 +23,9 @@ var Continue = &Dialect{
 		"decisive if contextItems and message.role",
 		"decisive if toolCallStates:array and message.role",
 	),
+	Strip: []Trace{
+		"@this if message.role=thinking",
+	},
 	Driver: &Combined{
 		Role:  "message.role",
 		Roles: []RoleName{{"thinking", transcript.RoleAssistant}},

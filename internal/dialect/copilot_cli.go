@@ -23,6 +23,10 @@ var CopilotCLI = &Dialect{
 		"decisive if data.toolRequests:array and type=assistant.message",
 		"plain if type=assistant.message|user.message|system.message and data.content:any",
 	),
+	Strip: []Trace{
+		"data.reasoningText/reasoningOpaque/encryptedContent/reasoningId",
+		"data.toolRequests.#.reasoningOpaque/thoughtSignature",
+	},
 	Driver: copilotEvents{&Events{
 		Type: "type",
 		Messages: []MessageEvent{

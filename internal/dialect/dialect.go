@@ -87,6 +87,9 @@ type Dialect struct {
 	// start at the element of the call or the result, at the block, or at the
 	// message.
 	Members Members
+	// Strip lists what ties a message to reasoning that only its provider can read, besides the
+	// blocks that the driver reads as reasoning.
+	Strip []Trace
 	// Dataset marks formats whose files are used to train or evaluate models.
 	Dataset bool
 	// Slice marks formats whose files hold only part of a conversation, so a

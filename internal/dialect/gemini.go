@@ -20,6 +20,7 @@ var Gemini = &Dialect{
 	Evidence: geminiEvidence,
 	Members:  geminiMembers,
 	Holder:   &Holder{Members: []string{"clientHistory", "toolCall"}, ReadFrom: []string{"clientHistory"}, Waits: true},
+	Strip:    geminiStrip,
 	Driver:   geminiBlocks,
 }
 
@@ -99,4 +100,10 @@ var geminiBlocks = &Blocks{
 	},
 	Message:   []Form{{JSON: `{"role":"user","parts":"$blocks"}`}},
 	TextBlock: []Form{{JSON: `{"text":"$text"}`}},
+}
+
+// geminiStrip lists the signatures of thoughts, which parts of every kind can have.
+var geminiStrip = []Trace{
+	"parts.#.thoughtSignature/thought_signature",
+	"parts.#.functionCall/function_call.thoughtSignature/thought_signature",
 }

@@ -28,6 +28,12 @@ var GeminiCLI = &Dialect{
 	),
 	NewSession: evidence.All("sessionId", "projectHash", "startTime"),
 	Fold:       &Fold{ID: "id", Append: true, Effect: geminiCLIFolding},
+	Strip: []Trace{
+		"thoughts",
+		"content.#.thoughtSignature",
+		"content.# if thought=true",
+		"toolCalls.#.thoughtSignature",
+	},
 	Driver: &Combined{
 		Plain: []Lens{"id", "timestamp", "content"},
 		Role:  "type",

@@ -76,6 +76,10 @@ var Goose = &Dialect{
 		transcript.MemberArguments: "toolCall.value.arguments|toolCall.arguments",
 		transcript.MemberContent:   "content", transcript.MemberLastText: "content.-1.text",
 	},
+	Strip: []Trace{
+		"content.#.metadata.thoughtSignature/thought_signature/reasoning",
+		"content.#.thoughtSignature",
+	},
 	Driver:     gooseBlocks,
 	Holder:     &Holder{Members: []string{"working_dir", "conversation"}},
 	NewSession: evidence.All("working_dir", "conversation"),

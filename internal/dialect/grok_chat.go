@@ -29,6 +29,10 @@ var GrokChat = &Dialect{
 		"weak if type:string and tool_calls:array",
 	),
 	Members: Members{transcript.MemberImage: "image_url.url|image_url", transcript.MemberCallName: "name", transcript.MemberArguments: "arguments"},
+	Strip: []Trace{
+		"@this if type=reasoning",
+		"encrypted_content/reasoning_content if type=assistant",
+	},
 	Driver: &SideList{
 		Role: "type", User: "user", Assistant: "assistant", Tool: "tool_result",
 		Roles: []RoleName{

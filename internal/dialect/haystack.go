@@ -35,6 +35,10 @@ var Haystack = &Dialect{
 		transcript.MemberCallName: "tool_call.tool_name", transcript.MemberArguments: "tool_call.arguments",
 		transcript.MemberContent: "content|_content", transcript.MemberLastText: "content.-1.text|_content.-1.text",
 	},
+	Strip: []Trace{
+		"content/_content.#.tool_call.extra.thought_signature",
+		"meta/_meta.thought_signatures",
+	},
 	Driver: &haystack{&Blocks{
 		Role: "role|_role", Content: "content|_content", Positional: true,
 		Parts: []Part{

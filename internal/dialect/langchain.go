@@ -38,6 +38,23 @@ var LangChain = &Dialect{
 		"weak if "+langChainRoles+" and data.tool_calls|kwargs.tool_calls|tool_calls:array",
 	),
 	Members: Members{transcript.MemberImage: "image_url.url|image_url|source.data|data|base64", transcript.MemberCallName: "name", transcript.MemberArguments: "args"},
+	Strip: []Trace{
+		"additional_kwargs.reasoning/reasoning_content/reasoning_details/thinking_blocks/signatures/__gemini_function_call_thought_signatures__/__openai_function_call_ids__",
+		"response_metadata.output.# if type=reasoning",
+		"content.#.thoughtSignature/thought_signature",
+		"content.#.extras.signature",
+		"content.#.id if type=text|output_text|function_call",
+		"data.additional_kwargs.reasoning/reasoning_content/reasoning_details/thinking_blocks/signatures/__gemini_function_call_thought_signatures__/__openai_function_call_ids__",
+		"data.response_metadata.output.# if type=reasoning",
+		"data.content.#.thoughtSignature/thought_signature",
+		"data.content.#.extras.signature",
+		"data.content.#.id if type=text|output_text|function_call",
+		"kwargs.additional_kwargs.reasoning/reasoning_content/reasoning_details/thinking_blocks/signatures/__gemini_function_call_thought_signatures__/__openai_function_call_ids__",
+		"kwargs.response_metadata.output.# if type=reasoning",
+		"kwargs.content.#.thoughtSignature/thought_signature",
+		"kwargs.content.#.extras.signature",
+		"kwargs.content.#.id if type=text|output_text|function_call",
+	},
 	Driver: &langChain{&kwargs{&SideList{
 		Body: "data|kwargs", Role: "type|id.-1", Envelope: []string{"lc", "type", "id"},
 		Roles: []RoleName{

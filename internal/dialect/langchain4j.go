@@ -36,6 +36,9 @@ var LangChain4j = &Dialect{
 		transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "toolName",
 		transcript.MemberResultContent: "text",
 	},
+	Strip: []Trace{
+		"attributes.thinking_signature/thought_signature/redacted_thinking/encrypted_reasoning",
+	},
 	Driver: &langChain4j{&SideList{
 		Role: "type", User: "USER", Assistant: "AI", Tool: "TOOL_EXECUTION_RESULT",
 		Roles: []RoleName{

@@ -21,6 +21,12 @@ var Mastra = &Dialect{
 		"decisive if any content.toolInvocations.? has toolCallId and toolName and args, shown by list",
 		"decisive if content.format:number and !content.role and content.parts|content.toolInvocations",
 	),
+	Strip: []Trace{
+		"content.parts.#.providerMetadata/callProviderMetadata.*." + sdkSealed,
+		"content.parts.#.toolInvocation.providerMetadata/callProviderMetadata.*." + sdkSealed,
+		"content.providerMetadata.*." + sdkSealed,
+		"content.reasoning",
+	},
 	Driver: &Combined{
 		Role: "role",
 		Records: []Records{

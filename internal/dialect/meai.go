@@ -32,6 +32,9 @@ var MEAI = &Dialect{
 		transcript.MemberCallName: "name", transcript.MemberArguments: "arguments",
 		transcript.MemberContent: "contents", transcript.MemberLastText: "contents.-1.text",
 	},
+	Strip: []Trace{
+		"contents.#.additionalProperties.reasoning_details/thought_signature",
+	},
 	Driver: &Blocks{
 		Role: "role", Content: "contents", Tag: "$type", Joined: true, ResultsAlone: true,
 		Parts: []Part{

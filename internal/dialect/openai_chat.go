@@ -52,6 +52,16 @@ var OpenAIChat = &Dialect{
 	},
 	Beside: []string{"tool_plan"},
 	Unsent: consolidated,
+	Strip: []Trace{
+		"reasoning/reasoning_details/reasoning_text/reasoning_opaque/thinking_blocks/reasoning_signature if role=assistant",
+		"extra_content.google.thought_signature",
+		"provider_specific_fields.thought_signatures/thought_signature/thinking_blocks/reasoning_items",
+		"tool_calls.#.extra_content.google.thought_signature",
+		"tool_calls.#.provider_specific_fields.thought_signature",
+		"tool_calls.#.thought_signature",
+		"tool_calls.#.function.thought_signature",
+		"tool_calls.#.function.provider_specific_fields.thought_signature",
+	},
 	Driver: &chat{&kwargs{&SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content", MessageID: "id",

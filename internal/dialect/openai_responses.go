@@ -42,6 +42,7 @@ var OpenAIResponses = &Dialect{
 	),
 	Window:  transcript.WindowNext,
 	Members: responsesMembers,
+	Strip:   responsesStrip,
 	Driver: responsesItems{&Items{
 		Type: "type", Role: "role", Text: "content", Messages: []string{"message"},
 		ID: []string{"call_id", "callId"}, Item: "id", Name: "name",
@@ -123,4 +124,18 @@ func agentsSDKResult(r NewResult) []Field {
 var responsesMembers = Members{
 	transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberItemID: "id",
 	transcript.MemberResultContent: "output", transcript.MemberImage: "image_url|image", transcript.MemberStore: "store",
+}
+
+// responsesStrip lists the items that only OpenAI can read, and the ids by which the API ties
+// items to the reasoning before them: it rejects an item with a known id "without its
+// required 'reasoning' item". The ids of other calls that the provider runs are required.
+var responsesStrip = []Trace{
+	"@this if type=compaction|compaction_summary|context_compaction",
+	"@this if type=item_reference and id=rs_*",
+	"id if type=function_call|custom_tool_call|tool_search_call|shell_call|apply_patch_call and call_id",
+	"id if type=web_search_call",
+	"id if type=message and role=assistant",
+	"id if !type and role=assistant",
+	"encrypted_content if type=message",
+	"content.# if type=encrypted_content",
 }

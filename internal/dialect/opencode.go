@@ -28,6 +28,11 @@ var OpenCode = &Dialect{
 		"decisive if sessionID and messageID and type",
 	),
 	Fold: &Fold{ID: "part.id|id"},
+	Strip: []Trace{
+		"parts.#.metadata.*." + sdkSealed,
+		"part.metadata.*." + sdkSealed,
+		"metadata.*." + sdkSealed + " if sessionID",
+	},
 	Driver: openCodeMessages{&Combined{
 		Role:    "info.role|role",
 		Turn:    "part.messageID|messageID",

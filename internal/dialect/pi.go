@@ -69,7 +69,10 @@ var Pi = &Dialect{
 	// Its loader skips each line that is not JSON (gh:earendil-works/pi#8575).
 	SkipsTorn: true,
 	Members:   piMembers,
-	Driver:    piBlocks,
+	Strip: []Trace{
+		"content.#.thoughtSignature/textSignature",
+	},
+	Driver: piBlocks,
 	Log: &Log{
 		Type: "type", Speaks: []string{"message"}, Payload: "message",
 		Kinds: []string{

@@ -34,6 +34,10 @@ var PydanticAI = &Dialect{
 		transcript.MemberCallName: "tool_name", transcript.MemberArguments: "args", transcript.MemberResultName: "tool_name",
 		transcript.MemberContent: "parts", transcript.MemberLastText: "parts.-1.content",
 	},
+	Strip: []Trace{
+		"parts.#.provider_details.thought_signature/signature/encrypted_content",
+		"parts.#.id if part_kind=text|tool-call",
+	},
 	Driver: &Blocks{
 		Role: "kind", Roles: []RoleName{{"request", transcript.RoleUser}, {"response", transcript.RoleAssistant}},
 		Content: "parts", Tag: "part_kind",

@@ -27,6 +27,7 @@ var QwenCode = &Dialect{
 	Evidence:  geminiEvidence,
 	Members:   geminiMembers,
 	Driver:    qwenBlocks,
+	Strip:     geminiStrip,
 	Log: &Log{
 		Type: "type", Subtype: "subtype", Speaks: []string{"user", "assistant", "tool_result"}, Payload: "message",
 		Evidence: []string{"uuid", "parentUuid", "sessionId"},

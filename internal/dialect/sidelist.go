@@ -734,6 +734,12 @@ func (d *SideList) WriteText(t NewText) Text {
 	return Text{Message: d.message(t.Message, d.User, members)}
 }
 
+// SaysMore reports whether a message has content in other fields.
+func (d *SideList) SaysMore(v source.Value) bool {
+	body := d.body(v)
+	return slices.ContainsFunc(d.Other, func(l Lens) bool { return !hollow(l.In(body)) })
+}
+
 // WriteMessage implements Writer. Results are separate messages.
 func (d *SideList) WriteMessage(string, source.Value) []Field { return nil }
 

@@ -44,6 +44,8 @@ type Options struct {
 	// Over says that no program is going to write to the history any more. A call at its end
 	// that waits for nobody is then without a result for good.
 	Over bool
+	// StripReasoning says that reasoning is removed, whatever classes of repairs are allowed.
+	StripReasoning bool
 	// Tools are the tools declared for all conversations; if nil, each conversation uses the
 	// tools that its own request declares.
 	Tools *schema.Tools
@@ -81,7 +83,16 @@ type Options struct {
 // asked reports whether a finding is repaired if its repair is allowed. An info is repaired only
 // if its rule is selected by name or a strategy is chosen for it.
 func (o *Options) asked(f *rules.Finding) bool {
+	if f.Rule.OnDemand != nil {
+		return o.demands(f.Rule)
+	}
 	return f.Severity >= rules.Warning || o.Explicit[f.Rule.Name] || o.Strategy[f.Rule.Name] != ""
+}
+
+// demands reports whether the user asked for the repairs of a rule that are only made on
+// demand.
+func (o *Options) demands(r *rules.Rule) bool {
+	return r.OnDemand != nil && r.OnDemand(&rules.Options{StripReasoning: o.StripReasoning})
 }
 
 // A Finding is a rule's finding together with its resolved position.
@@ -274,6 +285,11 @@ func newChecker(src *source.Source, opts Options) *checker {
 	if opts.Rules == nil {
 		opts.Rules = rules.All()
 	}
+	for _, r := range rules.All() {
+		if opts.demands(r) && !slices.Contains(opts.Rules, r) {
+			opts.Rules = append(slices.Clip(opts.Rules), r)
+		}
+	}
 	c := &checker{
 		src: src, opts: opts, report: &Report{Path: src.Name()}, merging: map[int32]bool{}, unreadable: map[int32]bool{},
 		logs: map[source.Span]*repair.Log{},
@@ -437,11 +453,14 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	}
 	conv.Merged = prof.Merges
 	now := &c.now
-	now.c, now.paths = c, d.Members
+	now.c, now.dialect, now.paths = c, d, d.Members
 	rc, plan := &now.context, &now.plan
 	*rc = rules.Context{
 		Looker: now, Conversation: conv, Profile: prof, Native: native, Named: named, NumericIDs: d.NumericIDs && c.opts.Target == nil,
-		Options: rules.Options{Send: c.opts.Send, Over: c.opts.Over, Target: c.opts.Target != nil, Strategy: c.opts.Strategy, Explicit: c.opts.Explicit},
+		Options: rules.Options{
+			Send: c.opts.Send, Over: c.opts.Over, Target: c.opts.Target != nil, StripReasoning: c.opts.StripReasoning,
+			Strategy: c.opts.Strategy, Explicit: c.opts.Explicit,
+		},
 	}
 	rc.Pairing = pairing.Pair(conv, c.same)
 	*plan = repair.Plan{

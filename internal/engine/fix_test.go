@@ -202,6 +202,9 @@ func faultyRepairs(text []byte, f *Fixed, opts FixOptions) string {
 				return fmt.Sprintf("%+v dropped what is not there", r)
 			}
 		}
+		if r.Rule == rules.ReplayedReasoning && opts.StripReasoning {
+			continue // asked for, whatever the class
+		}
 		if r.Class == operation.Unsafe && !opts.Unsafe || r.Class == operation.Additive && opts.SafeOnly {
 			return fmt.Sprintf("%s was not allowed: %+v", r.Class, r)
 		}

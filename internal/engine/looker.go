@@ -17,6 +17,7 @@ type looker struct {
 	c       *checker
 	context rules.Context
 	plan    repair.Plan
+	dialect *dialect.Dialect
 	paths   dialect.Members
 }
 
@@ -120,4 +121,55 @@ func (l *looker) pieces(at source.Span) func() []byte {
 		at.Start, n = piece.End, nextPiece
 		return l.c.bytes(piece)
 	}
+}
+
+// Strips implements rules.Looker.
+func (l *looker) Strips(at source.Span) []source.Span { return l.dialect.Strips(l.c.value(at)) }
+
+// Asides implements rules.Looker.
+func (l *looker) Asides() (out []transcript.Unread) {
+	conv, log := l.context.Conversation, l.dialect.Log
+	starts := map[int64]bool{}
+	for i := range conv.Messages {
+		starts[conv.Messages[i].Span().Start] = true
+	}
+	look := func(e source.Value, record int32) {
+		if !starts[e.Span().Start] && l.dialect.StripsWhole(e) {
+			out = append(out, transcript.Unread{Span: e.Span(), Record: record})
+		}
+	}
+	in := func(v source.Value, record int32) {
+		if !conv.Enveloped || log == nil {
+			look(v, record)
+			return
+		}
+		look(log.Message(v.Get, v), record)
+		if log.History != "" {
+			for _, e := range log.History.In(v).Elements() {
+				look(e, record)
+			}
+		}
+	}
+	switch {
+	case conv.Unfolded != nil, conv.Lines && conv.Index > 0: // the first conversation has those of all lines
+	case conv.Lines:
+		n := int32(0)
+		for rec, err := range source.Records(l.c.src) {
+			if n++; err != nil || !l.c.goesOn(rec.Span.Len()) {
+				break
+			}
+			in(rec.Value, n)
+		}
+	default:
+		record := int32(1)
+		if len(conv.Messages) > 0 {
+			record = conv.Messages[0].Record
+		}
+		for _, list := range conv.Lists {
+			for _, e := range l.c.value(list).Elements() {
+				in(e, record)
+			}
+		}
+	}
+	return out
 }

@@ -46,6 +46,9 @@ func (o *FixOptions) allows(f *rules.Finding) bool {
 
 // covers reports whether repairs of a rule and a class are allowed.
 func (o *FixOptions) covers(r *rules.Rule, c operation.Class) bool {
+	if r.OnDemand != nil {
+		return o.demands(r)
+	}
 	return o.AnyClass[r.Name] || c == operation.Safe || c == operation.Additive && !o.SafeOnly || c == operation.Unsafe && o.Unsafe
 }
 
@@ -54,7 +57,7 @@ func (o *FixOptions) covers(r *rules.Rule, c operation.Class) bool {
 func (o *FixOptions) loses(fix *edit.Fix, wishes ...wish) bool {
 	return o.Keep && !o.Unsafe && fix.Drops > 0 && slices.ContainsFunc(wishes, func(w wish) bool {
 		_, text := w.Do.(*operation.Texts)
-		return !text
+		return !text && w.rule.OnDemand == nil
 	})
 }
 
@@ -427,6 +430,9 @@ func (r *round) emits(f *rules.Finding) {
 	why := cmp.Or(r.held[deed{f.Conversation, f.Rule.Name}], r.held[deed{anyConversation, f.Rule.Name}])
 	if why != "" && f.Fix != nil {
 		f.Fix, f.Unfixed = nil, unproved+why
+		if r.opts.demands(f.Rule) {
+			f.Severity = rules.Error // the user asked for it
+		}
 	}
 }
 
@@ -609,6 +615,8 @@ func removes(do operation.Action) (n int, isCopy bool) {
 		return len(do.At), false
 	case *operation.DropRecord:
 		return 1, !do.CopyOf.IsZero()
+	case *operation.StripReasoning:
+		return len(do.Drop), false
 	case *operation.DropTurn, *operation.DropBytes, *operation.RemoveMember:
 		return 1, false
 	}

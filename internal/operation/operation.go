@@ -153,6 +153,14 @@ type (
 		Message int32
 		At      source.Span
 	}
+	// StripReasoning removes the values at Drop, which hold the reasoning of Message or tie it to
+	// reasoning, and Message itself if it then says nothing. It replaces the value at the span of
+	// each of Set by its text. Message is -1 if Drop are elements among the messages that are none.
+	StripReasoning struct {
+		Message int32
+		Drop    []source.Span
+		Set     []Setting
+	}
 	// TrimText cuts the white space at the end of the last text of Message.
 	TrimText struct{ Message int32 }
 
@@ -189,6 +197,12 @@ type (
 	// they continue from the record before.
 	Renumber struct{ At source.Span }
 )
+
+// A Setting is a value at a span, and the JSON text that replaces it.
+type Setting struct {
+	At   source.Span
+	Text string
+}
 
 // Kind implements Action.
 func (*InsertResults) Kind() Kind { return "insert-result" }
@@ -267,6 +281,9 @@ func (*SetValue) Kind() Kind { return "set-value" }
 
 // Kind implements Action.
 func (*RemoveMember) Kind() Kind { return "remove-member" }
+
+// Kind implements Action.
+func (*StripReasoning) Kind() Kind { return "strip-reasoning" }
 
 // Kind implements Action.
 func (*TrimText) Kind() Kind { return "trim-text" }

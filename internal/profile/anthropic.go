@@ -58,24 +58,39 @@ var anthropicCells = Cells{
 	LastRole:         {Warning, High, "This model does not support assistant message prefill. The conversation must end with a user message.", "gh:ericc-ch/copilot-api#261 (models from Claude 4.6 on)", nil},
 	CallsNotLast:     {Warning, Medium, anthropicNoRes, "gh:vercel/ai#13013", nil},
 	CallsNotLastHard: {Error, Medium, "This model does not support assistant message prefill. The conversation must end with a user message.", "gh:stacklok/mecatl#1481", nil},
-	Unreplayable:     {Warning, Medium, "messages.3.content.0: Invalid `signature` in `thinking` block", "gh:NousResearch/hermes-agent#6086", []string{"messages.3.content.11: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response."}},
-	SplitReasoning:   {Error, Medium, "messages.101.content.29: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.", "gh:anthropics/claude-code#63412", nil},
-	ServerUnpaired:   {Error, High, "messages.33: `{name}` tool use with id `{id}` was found without a corresponding `…_tool_result` block", "gh:AnswerDotAI/lisette#108", []string{"messages.7.content.0: unexpected `tool_use_id` found in `…_tool_result` blocks: {id}. Each `…_tool_result` block must have a corresponding `server_tool_use` block before it."}},
-	ImageSide:        {Error, High, imageSide, "gh:anthropics/claude-code#11576", nil},
-	ImageManySide:    {Error, High, imageManySide, "gh:anthropics/claude-code#9375", []string{"An image in the conversation exceeds the dimension limit for many-image requests (2000px). Start a new session with fewer images."}},
-	ImageBytes:       {Error, Medium, "", "gh:can1357/oh-my-pi#10633", nil},
-	ImageSoftBytes:   {Warning, High, imageBytes, "gh:anthropics/claude-code#19631", nil},
-	ImageCount:       {Error, Medium, "", visionDocs, nil},
-	ImageSoftCount:   {Warning, Medium, "", visionDocs, nil},
-	CacheLimit:       {Error, High, "A maximum of 4 blocks with cache_control may be provided. Found 5.", "gh:tghamm/Anthropic.SDK#50", nil},
+	Sealed: {
+		Error, High, "messages.1.content.5: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.", "gh:anthropics/claude-code#63147",
+		[]string{
+			"messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation.",
+			"messages.1.content.0: Invalid `data` in `redacted_thinking` block",
+		},
+	},
+	Unreplayable:   {Warning, Medium, "messages.3.content.0: Invalid `signature` in `thinking` block", "gh:NousResearch/hermes-agent#6086", []string{"messages.3.content.11: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response."}},
+	SplitReasoning: {Error, Medium, "messages.101.content.29: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.", "gh:anthropics/claude-code#63412", nil},
+	ServerUnpaired: {Error, High, "messages.33: `{name}` tool use with id `{id}` was found without a corresponding `…_tool_result` block", "gh:AnswerDotAI/lisette#108", []string{"messages.7.content.0: unexpected `tool_use_id` found in `…_tool_result` blocks: {id}. Each `…_tool_result` block must have a corresponding `server_tool_use` block before it."}},
+	ImageSide:      {Error, High, imageSide, "gh:anthropics/claude-code#11576", nil},
+	ImageManySide:  {Error, High, imageManySide, "gh:anthropics/claude-code#9375", []string{"An image in the conversation exceeds the dimension limit for many-image requests (2000px). Start a new session with fewer images."}},
+	ImageBytes:     {Error, Medium, "", "gh:can1357/oh-my-pi#10633", nil},
+	ImageSoftBytes: {Warning, High, imageBytes, "gh:anthropics/claude-code#19631", nil},
+	ImageCount:     {Error, Medium, "", visionDocs, nil},
+	ImageSoftCount: {Warning, Medium, "", visionDocs, nil},
+	CacheLimit:     {Error, High, "A maximum of 4 blocks with cache_control may be provided. Found 5.", "gh:tghamm/Anthropic.SDK#50", nil},
 }
 
 var anthropic = Profile{
 	Name: "anthropic", Title: "Anthropic Messages API", Wire: Messages, Merges: true,
 	IDChars: WordDash, ServerID: "srvtoolu_", NameChars: WordDash, NameMax: 200,
 	Roles: anthropicRoles, ResultForms: FormString | FormList | FormAbsent,
-	EmptyLastAssistant: true, CacheMax: 4, Images: anthropicImages, Replay: ReplaySigned,
+	EmptyLastAssistant: true, CacheMax: 4, Images: anthropicImages, Replay: ReplaySigned, Switch: anthropicSwitch,
 	Cells: anthropicCells,
+}
+
+// anthropicSwitch is the parameter of extended thinking. Adaptive thinking does not require that
+// calls begin with thinking.
+var anthropicSwitch = Switch{
+	At: "thinking", On: "enabled", Off: `{"type":"disabled"}`,
+	Edits: "context_management.edits", Needs: "clear_thinking",
+	Source: "https://platform.claude.com/docs/en/build-with-claude/extended-thinking",
 }
 
 var anthropicThinking = Profile{

@@ -53,7 +53,11 @@ var bedrock = Profile{
 	Roles: []string{"user", "assistant", "user"}, ResultForms: FormList,
 	Images: ImageLimits{Side: 8000, Many: 20, ManySide: 2000, SoftBytes: 5 << 20, SoftCount: 20},
 	Replay: ReplaySigned,
-	Cells:  bedrockCells,
+	Switch: Switch{
+		At: "additionalModelRequestFields.thinking", On: "enabled", Off: `{"type":"disabled"}`,
+		Source: anthropicSwitch.Source,
+	},
+	Cells: bedrockCells,
 }
 
 // bedrockOtherCells apply to models other than Claude, before bedrockCells. Beyond the checks

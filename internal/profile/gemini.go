@@ -56,7 +56,11 @@ var gemini3 = Profile{
 	Images: ImageLimits{Count: 3000}, Replay: ReplaySignature, Sentinel: "skip_thought_signature_validator",
 	Rest: []*Cells{&geminiCells},
 	Cells: Cells{
-		Mixed:       {Warning, Medium, "", "gh:anomalyco/opencode#43479", nil},
+		Mixed: {Warning, Medium, "", "gh:anomalyco/opencode#43479", nil},
+		Sealed: {
+			Error, High, "Corrupted thought signature.", "gh:google-gemini/gemini-cli#13467",
+			[]string{"Unable to submit request because Thought signature is not valid.. Learn more: …", "Invalid thought signature."},
+		},
 		NoReasoning: {Error, High, "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, … Additional data, function call `default_api:{name}` , position 2.", "https://ai.google.dev/gemini-api/docs/thought-signatures", nil},
 	},
 }

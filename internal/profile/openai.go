@@ -84,7 +84,15 @@ var openAIResponses = Profile{
 		ResultContent:   {Error, Low, "", "the API reference: a string or a list of parts", nil},
 		BadRole:         {Error, Medium, "", "the API reference", nil},
 		WrongRole:       {Error, Low, "", "", nil},
-		Unreplayable:    {Error, High, "Item '{id}' of type 'reasoning' was provided without its required following item.", "gh:vercel/ai#7099", nil},
+		Sealed: {
+			Error, High, "The encrypted content {id} could not be verified.", "gh:openai/codex#8119",
+			[]string{
+				"The encrypted content for item {id} could not be verified. Reason: Encrypted content could not be decrypted or parsed.",
+				"The encrypted content {id} could not be verified. Reason: Encrypted content organization_id did not match the target organization.",
+				"reasoning `encrypted_content` was not issued to this caller",
+			},
+		},
+		Unreplayable: {Error, High, "Item '{id}' of type 'reasoning' was provided without its required following item.", "gh:vercel/ai#7099", nil},
 		NotStored: {
 			Error, High, "Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.", "gh:vercel/ai#7543",
 			[]string{"Items are not persisted for Zero Data Retention organizations."},

@@ -125,6 +125,7 @@ const (
 	CallsNotLastHard              // the same beside reasoning or server tools
 	Unreplayable                  // reasoning that cannot be sent again as it is
 	NoReasoning                   // calls without their reasoning
+	Sealed                        // reasoning that another account, model or conversation wrote
 	ServerUnpaired                // a server tool without its result, or the reverse
 	CacheLimit                    // more prompt cache markers than CacheMax
 	SplitReasoning                // the parts of an answer with reasoning apart, with another answer between them
@@ -327,7 +328,9 @@ type Profile struct {
 	BlankReasoning bool
 	// Sentinel is the documented substitute for a lost signature.
 	Sentinel string
-	Cells    Cells
+	// Switch is the parameter that turns thinking on and off.
+	Switch Switch
+	Cells  Cells
 	// Rest are cells that the profile shares with others. If Cells do not know a point, the
 	// first of Rest that knows it applies.
 	Rest []*Cells

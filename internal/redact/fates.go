@@ -77,6 +77,7 @@ func Fates() []Fate {
 		{"reasoning-unreplayable", false, "fields, types and names of models stay"},
 		{"interleaved-reasoning", false, byIDs},
 		{"item-not-stored", false, "fields, types and documented prefixes stay"},
+		{"replayed-reasoning", true, "fields, types and documented prefixes stay; the documented value for a lost signature does not"},
 		{"server-tool-unpaired", false, byIDs},
 		{"cache-control-limit", false, byStructure},
 		{"missing-tool-config", false, byStructure},

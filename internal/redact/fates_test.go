@@ -38,6 +38,9 @@ func TestFates(t *testing.T) {
 		if _, target, has := strings.Cut(rule.Args, "--target "); has {
 			opts.Target = profile.ByName(strings.Fields(target)[0])
 		}
+		if _, name, has := strings.Cut(rule.Args, "--select "); has {
+			opts.Explicit = map[string]bool{name: true}
+		}
 		for _, text := range []string{rule.Bad, rule.Good} {
 			got, err := redact(t.Context(), source.FromBytes("in", []byte(text)), opts, []byte("k"), func(s sum) sum { return s })
 			if err != nil || got.Source == nil {

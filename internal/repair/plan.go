@@ -98,6 +98,8 @@ func rank(op *operation.Operation) int {
 		if op.Class == operation.Safe {
 			return 0 // copies and empty elements
 		}
+	case *operation.StripReasoning:
+		return 0 // what is left without reasoning decides the rest
 	case *operation.MintIDs, *operation.RenameID, *operation.RenamePairs, *operation.RelinkResult:
 		return 1
 	case *operation.Texts:
@@ -293,6 +295,8 @@ func (d *draft) do(op *operation.Operation) bool {
 		}
 		d.removeMember(d.ownerOf(do.Message, do.At), do.At, known)
 		return true
+	case *operation.StripReasoning:
+		return d.stripReasoning(do)
 	case *operation.TrimText:
 		return d.trimText(do.Message)
 	}

@@ -167,6 +167,7 @@ var drops = []drop{
 	{kind: "drop-record", one: "record"},
 	{kind: "drop-bytes", rule: "nul-padding", one: "run of NUL bytes", more: "runs of NUL bytes"},
 	{kind: "drop-bytes", one: "torn record"},
+	{kind: "strip-reasoning", one: "piece of reasoning", more: "pieces of reasoning"},
 	{kind: "remove-member", rule: "cache-control-limit", one: "cache mark"},
 	{kind: "remove-member", rule: "empty-tool-calls", one: "empty list"},
 	{kind: "remove-member", rule: "duplicate-item-id", one: "item id"},
@@ -201,7 +202,7 @@ func done(k operation.Kind) string {
 	case "text-result":
 		return "kept as text"
 	case "drop-result", "drop-call", "drop-turn", "drop-block", "text-image",
-		"drop-message", "drop-record", "drop-bytes", "remove-member":
+		"drop-message", "drop-record", "drop-bytes", "remove-member", "strip-reasoning":
 		return dropped
 	}
 	return "rewritten"

@@ -62,6 +62,7 @@ type Match struct {
 	Answer
 	length int // how many bytes of the words of the known error matched
 	rank   int // the place of the rule among those of the known error
+	of     int // how many bytes they have
 }
 
 // A Reading is what is known of an error that somebody pasted.
@@ -133,7 +134,7 @@ func decide(hits []hit) Reading {
 		}
 		for i, rule := range h.Rules {
 			if b, ok := best[rule]; !ok || h.length > b.length {
-				best[rule] = Match{Rule: rule, Answer: h.by(i), length: h.length, rank: i}
+				best[rule] = Match{Rule: rule, Answer: h.by(i), length: h.length, of: h.of, rank: i}
 			}
 		}
 	}
@@ -173,6 +174,7 @@ type knownError struct {
 	words   []word
 	whole   int    // the number of words
 	code    string // the text, if it is a code
+	of      int    // how many bytes the words have
 }
 
 // by returns the answer for one of the rules.
@@ -242,15 +244,29 @@ func newKnownError(text string, a Answer) *knownError {
 	k := &knownError{Answer: a}
 	if !strings.ContainsAny(text, " 。") {
 		k.code = strings.ToLower(text)
+		k.of = len(k.code)
 		return k
 	}
 	k.words = weigh(text)
 	for _, w := range k.words {
+		k.of += len(w.text)
 		if w.text != anything {
 			k.whole++
 		}
 	}
 	return k
+}
+
+// RefusesReasoning reports whether a provider error says that it does not accept the reasoning of a
+// request, or what ties its messages to reasoning. The request without them may be accepted.
+func RefusesReasoning(text string) bool {
+	about := []*Rule{reasoningUnreplayable, replayedReasoning}
+	for _, m := range MatchError(text) {
+		if slices.Contains(about, m.Rule) && 5*m.length >= 4*m.of { // most of the error
+			return true
+		}
+	}
+	return false
 }
 
 // anything stands for a part of an error that varies, such as an id.

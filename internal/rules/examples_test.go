@@ -55,6 +55,9 @@ func options(t *testing.T, args string) engine.Options {
 		case flags[0] == "--target" && len(flags) > 1:
 			opts.Target = profile.ByName(flags[1])
 			flags = flags[1:]
+		case flags[0] == "--select" && len(flags) > 1:
+			opts.Explicit = map[string]bool{flags[1]: true}
+			flags = flags[1:]
 		default:
 			t.Fatalf("flags %q", args)
 		}

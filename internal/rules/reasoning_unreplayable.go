@@ -123,6 +123,7 @@ func (c *Context) unreasoned() {
 			}
 		}
 	}
+	disabled := c.Profile.Replay == profile.ReplayFirst && c.asksToThink() == off
 	current := c.current()
 	turn := int32(-1)
 	for i := range c.Calls {
@@ -152,7 +153,7 @@ func (c *Context) unreasoned() {
 			f.Fix = c.op(turn, operation.Additive, "add the value that the provider documents for a lost signature",
 				&operation.AddMember{At: span, Member: transcript.MemberSignature, Text: source.Quote(c.Profile.Sentinel)})
 		case profile.ReplayFirst:
-			if call.Message < current || m.Turn != c.lastTurn() || c.Blocks[m.BlockLo].Kind == transcript.BlockReasoning {
+			if disabled || call.Message < current || m.Turn != c.lastTurn() || c.Blocks[m.BlockLo].Kind == transcript.BlockReasoning {
 				continue // only the last turn of the model matters
 			}
 			f.Message = callName(call) + " has no thinking before it"

@@ -76,7 +76,10 @@ type Rule struct {
 	// Together says that its findings about the calls of one turn are one event, so that people
 	// are shown one entry for them.
 	Together bool
-	// Args are the flags with which the examples are checked: --send, --target NAME.
+	// OnDemand is nil if the rule always runs. Otherwise it reports whether the user asked for the
+	// repairs of the rule. They are then made whatever their class is, and never without that.
+	OnDemand func(*Options) bool
+	// Args are the flags with which the examples are checked: --send, --target NAME, --select NAME.
 	Args string
 	// Bad and Good are transcripts with and without findings of the rule.
 	Bad, Good string
@@ -167,6 +170,7 @@ func All() []*Rule {
 		reasoningUnreplayable,
 		interleavedReasoning,
 		itemNotStored,
+		replayedReasoning,
 		serverToolUnpaired,
 		cacheControlLimit,
 		missingToolConfig,
@@ -276,6 +280,8 @@ type Options struct {
 	Over bool
 	// Target says that the user chose the profile by name.
 	Target bool
+	// StripReasoning says that reasoning is removed.
+	StripReasoning bool
 	// Strategy selects one of a rule's repairs by rule name.
 	Strategy map[string]string
 	// Explicit are the rules that were selected by name. They are repaired even if the
@@ -315,6 +321,11 @@ type Looker interface {
 	Look(what transcript.Member, at source.Span) transcript.Token
 	// Knows reports whether the dialect has such a field.
 	Knows(what transcript.Member) bool
+	// Strips returns the values in the message at a span that tie it to reasoning, besides its
+	// blocks of reasoning.
+	Strips(at source.Span) []source.Span
+	// Asides returns the elements among the messages that are none and have only reasoning.
+	Asides() []transcript.Unread
 	// Marked returns the blocks with a prompt cache marker in the message at a span.
 	Marked(at source.Span) []source.Span
 	// Elements returns the elements of the list at a span.
@@ -506,7 +517,7 @@ func (c *Context) unrepairable(do operation.Action) string {
 		}
 		return ""
 	case *operation.SetState, *operation.ImageTexts, *operation.RenameID, *operation.RenamePairs, *operation.MintIDs, *operation.Retag, *operation.SetValue,
-		*operation.TrimText, *operation.RemoveMember, *operation.ReorderResults, *operation.CallsLast:
+		*operation.TrimText, *operation.RemoveMember, *operation.StripReasoning, *operation.ReorderResults, *operation.CallsLast:
 		return ""
 	case *operation.Texts, *operation.DropCalls, *operation.DropResults, *operation.DropBlocks:
 		if c.Folded {
@@ -808,6 +819,9 @@ func (c *Context) strategyOr(name string) string {
 // chosen reports whether the user chose how a rule repairs. Selecting a rule with only one
 // repair by name chooses that repair.
 func (c *Context) chosen(r *Rule) bool {
+	if r.OnDemand != nil {
+		return r.OnDemand(&c.Options)
+	}
 	return c.Strategy[r.Name] != "" || len(r.Strategies) == 0 && c.Explicit[r.Name]
 }
 

@@ -188,7 +188,7 @@ var noWay = map[string]string{
 // noErrors are the rules that report none.
 var noErrors = []string{
 	"duplicate-key", "unsent-branch", "interrupted-tool-call", "reused-call-id", "result-order-mismatch", "ambiguous-pairing",
-	"mixed-dialect", "result-name-mismatch", "unknown-tool", "unread-tool-field", "schema-violation",
+	"mixed-dialect", "result-name-mismatch", "unknown-tool", "unread-tool-field", "schema-violation", "replayed-reasoning",
 }
 
 // screenshot is a block with an image of 1440 × 8570 pixels.

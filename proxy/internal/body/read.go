@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -60,6 +61,16 @@ func Read(r io.Reader, length, limit int64, share *Share) (b []byte, err error) 
 		}
 	}
 }
+
+// Decoded returns the text of a short answer with this Content-Encoding, and false if it cannot be
+// unpacked or is longer than limit.
+func Decoded(b []byte, encoding string, limit int64) ([]byte, bool) {
+	text, err := unpack(b, strings.ToLower(strings.TrimSpace(encoding)), limit, NewBudget(decodedMemory, func(int64) {}).Share())
+	return text, err == nil
+}
+
+// decodedMemory is the most memory that unpacking an answer takes.
+const decodedMemory = 16 << 20
 
 // unpack returns the text of a body with this Content-Encoding, whose memory it takes from a share. A
 // body without one is returned as it is.

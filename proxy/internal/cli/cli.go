@@ -81,6 +81,7 @@ type flags struct {
 	listen, metrics, record                 string
 	upstreams, hosts, origins               []string
 	safeOnly, unsafe, dryRun                bool
+	strip, retry                            bool
 	strategies, selected, ignored           []string
 	target, placeholder                     string
 	onError, onUnreadable                   string
@@ -158,6 +159,8 @@ func (f *flags) define(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.upstreams, "upstream", nil, "forward to `where`: [/prefix=]preset-or-URL[,target=profile]; repeatable (default: anthropic)")
 	flags.BoolVar(&f.safeOnly, "safe-only", false, "make only safe repairs")
 	flags.BoolVar(&f.unsafe, "unsafe", false, "also make unsafe repairs, which remove content")
+	flags.BoolVar(&f.strip, "strip-reasoning", false, "remove all reasoning, signatures and encrypted content from every request, so that another account, model or provider accepts the history")
+	flags.BoolVar(&f.retry, "retry-without-reasoning", false, "if the upstream answers 400 because of the reasoning in a request, send it once more without any")
 	flags.StringArrayVar(&f.strategies, "strategy", nil, "choose how findings of a rule are repaired: `rule=name`; repeatable")
 	flags.StringSliceVar(&f.selected, "select", nil, "run only these `rules` and categories")
 	flags.StringSliceVar(&f.ignored, "ignore", nil, "skip these `rules` and categories")
@@ -295,7 +298,7 @@ var (
 func (f *flags) config(log *slog.Logger) (server.Config, error) {
 	c := server.Config{
 		DryRun: f.dryRun, MaxBody: int64(f.maxBody), MaxUnpacked: int64(f.maxUnpacked), MaxMemory: int64(f.maxMemory),
-		Timeout: f.timeout, ReadTimeout: f.readTimeout, Profile: f.target, Metrics: metrics.New(), Log: log,
+		Retry: f.retry, Timeout: f.timeout, ReadTimeout: f.readTimeout, Profile: f.target, Metrics: metrics.New(), Log: log,
 	}
 	all, err := f.parseUpstreams()
 	if err != nil {
@@ -424,7 +427,13 @@ func (f *flags) repairs() ([]toolguard.Option, error) {
 	if f.safeOnly && f.unsafe {
 		return nil, errors.New("--safe-only and --unsafe exclude each other: give only one")
 	}
+	if f.strip && f.retry {
+		return nil, errors.New("--strip-reasoning leaves nothing for --retry-without-reasoning: give only one")
+	}
 	var list []toolguard.Option
+	if f.strip {
+		list = append(list, toolguard.StripReasoning())
+	}
 	add := func(flag string, o toolguard.Option) error {
 		// An option is only checked when it is used.
 		_, err := toolguard.CheckBytes(context.Background(), []byte(`{"messages":[]}`), toolguard.Dialect("anthropic"), toolguard.Request(), o)

@@ -107,6 +107,7 @@ func TestMistakes(t *testing.T) {
 		{"--upstream /a=openai --upstream /a/=gemini", `--upstream: generativelanguage.googleapis.com: two upstreams with the prefix /a`},
 		{"--upstream http://localhost:8787", `--upstream: localhost:8787 is the address of the proxy itself`},
 		{"--safe-only --unsafe", `--safe-only and --unsafe exclude each other: give only one`},
+		{"--strip-reasoning --retry-without-reasoning", `--strip-reasoning leaves nothing for --retry-without-reasoning: give only one`},
 		{"--safe-only=maybe", `--safe-only: expected true or false, got "maybe"`},
 		{"--strategy orphan-tool-result", `--strategy: expected rule=name, got "orphan-tool-result"`},
 		{"--strategy orphan-tool-result=dorp", `--strategy: unknown strategy "dorp"; did you mean "drop"?`},

@@ -135,6 +135,7 @@ func metricTable(t *testing.T) string {
 	m.Repairs("", 1)
 	m.Passed("")
 	m.Rejected("")
+	m.Retried("")
 	m.Failure("", "")
 	m.Checked("", 0)
 	rec := httptest.NewRecorder()

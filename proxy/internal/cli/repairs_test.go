@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 
@@ -58,5 +59,55 @@ func TestRepairs(t *testing.T) {
 				t.Errorf("words are lost (-was +is)\n%s\n%s", diff, out)
 			}
 		})
+	}
+}
+
+// TestStripped: with --strip-reasoning, each history that was accepted or can be repaired is accepted
+// without its reasoning, and loses no other word.
+func TestStripped(t *testing.T) {
+	t.Parallel()
+	repairs, err := (&flags{strip: true}).repairs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	removed := 0
+	for _, h := range apis.Histories() {
+		api, err := apis.Find(h.API)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := h.Request()
+		if err != nil {
+			t.Fatal(err)
+		}
+		dialect, target := h.API, h.API
+		switch h.API {
+		case "openai-chat":
+			target = "openai"
+		case "kimi":
+			dialect = "openai-chat"
+		case "gemini-3":
+			dialect = "gemini"
+		}
+		out, fixed, err := toolguard.FixBytes(t.Context(), body, append(slices.Clone(repairs),
+			toolguard.Request(), toolguard.Send(), toolguard.Dialect(dialect), toolguard.Target(target))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if faults := api.Faults(out); len(faults) > 0 && !h.Unsafe {
+			t.Errorf("%s/%s: refused: %v\n%s", h.API, h.Name, faults, out)
+		}
+		stripped := slices.ContainsFunc(fixed.Repairs, func(r toolguard.Repair) bool { return r.Rule == "replayed-reasoning" })
+		if stripped {
+			removed++
+		}
+		for _, sealed := range []string{`"thinking":"`, `"type":"reasoning"`, `"signature"`, `"rs_`} {
+			if bytes.Contains(out, []byte(sealed)) {
+				t.Errorf("%s/%s: %s is left: %s", h.API, h.Name, sealed, out)
+			}
+		}
+	}
+	if removed < 8 {
+		t.Errorf("only %d histories have reasoning", removed)
 	}
 }

@@ -18,6 +18,7 @@ type Metrics struct {
 	passed   *prometheus.CounterVec
 	rejected *prometheus.CounterVec
 	failures *prometheus.CounterVec
+	retries  *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	active   prometheus.Gauge
 	memory   prometheus.Gauge
@@ -47,6 +48,10 @@ func New() *Metrics {
 			Name: "toolguard_proxy_upstream_failures_total",
 			Help: "Requests without a whole response, by upstream and reason.",
 		}, []string{"upstream", "reason"}),
+		retries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "toolguard_proxy_retries_total",
+			Help: "Requests sent again without reasoning, by outcome: accepted, refused, failed or impossible.",
+		}, []string{"outcome"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "toolguard_proxy_check_seconds",
 			Help:    "Time from the end of a body to its check and repair, by outcome.",
@@ -61,7 +66,7 @@ func New() *Metrics {
 			Help: "Memory for bodies and their checks, bounded by --max-memory.",
 		}),
 	}
-	m.registry.MustRegister(m.requests, m.repairs, m.passed, m.rejected, m.failures, m.seconds, m.active, m.memory,
+	m.registry.MustRegister(m.requests, m.repairs, m.passed, m.rejected, m.failures, m.retries, m.seconds, m.active, m.memory,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -84,6 +89,9 @@ func (m *Metrics) Rejected(reason string) { m.rejected.WithLabelValues(reason).I
 func (m *Metrics) Failure(upstream, reason string) {
 	m.failures.WithLabelValues(upstream, reason).Inc()
 }
+
+// Retried counts a request that was refused for its reasoning.
+func (m *Metrics) Retried(outcome string) { m.retries.WithLabelValues(outcome).Inc() }
 
 // Memory counts a change of the memory for bodies.
 func (m *Metrics) Memory(delta int64) { m.memory.Add(float64(delta)) }

@@ -29,6 +29,7 @@ type exchange struct {
 	header   string      // the value of X-Toolguard in the response, "" for none
 	answer   http.Header // of the response to the client
 	kept     *keptBody   // nil if the body is not in memory
+	again    *resending  // nil if the request is not sent again
 	body     *incoming
 	share    *body.Share // of the memory for bodies
 }
@@ -80,6 +81,7 @@ func newForward(transport http.RoundTripper, answered func(*exchange, *http.Resp
 		ErrorLog: log.New(io.Discard, "", 0),
 		ModifyResponse: func(r *http.Response) error {
 			x := exchangeOf(r.Request.Context())
+			x.again = nil
 			if x.kept != nil {
 				x.kept.release()
 				x.share.Release()

@@ -39,6 +39,8 @@ type Config struct {
 	Profile string
 	// DryRun forwards all requests as they came.
 	DryRun bool
+	// Retry sends a request once more, without its reasoning, if the upstream refuses it for that.
+	Retry bool
 	// RejectErrors and RejectUnreadable say what is answered instead of forwarded.
 	RejectErrors, RejectUnreadable bool
 	MaxBody, MaxUnpacked           int64
@@ -74,6 +76,9 @@ func newHandler(c Config, transport http.RoundTripper) (*handler, error) {
 	h := &handler{
 		Config: c, guard: guard{c.Hosts, c.Origins}, checker: body.New(c.MaxUnpacked, c.Timeout),
 		budget: body.NewBudget(c.MaxMemory, c.Metrics.Memory), options: map[route][]toolguard.Option{},
+	}
+	if c.Retry {
+		transport = &retrier{h, transport}
 	}
 	h.forward = newForward(transport, h.answered, h.failed, h.reject)
 	for _, u := range c.Upstreams {
@@ -299,10 +304,9 @@ func (h *handler) repair(w http.ResponseWriter, r *http.Request, x *exchange, e 
 
 // check returns the request to send, whose body is raw.
 func (h *handler) check(w http.ResponseWriter, r *http.Request, x *exchange, e *endpoint.Endpoint, raw []byte) (_ *http.Request, ok bool) {
-	encodings := r.Header.Values("Content-Encoding")
 	options := append(slices.Clone(h.options[route{x.upstream, e.Name}]), toolguard.Address(x.upstream.Address(x.rest)))
 	start := time.Now()
-	result := h.checker.Check(r.Context(), raw, strings.Join(encodings, ","), x.share, options...)
+	result := h.checker.Check(r.Context(), raw, encodingOf(r), x.share, options...)
 	took := time.Since(start)
 	if r.Context().Err() != nil {
 		h.failed(x, "client")
@@ -324,16 +328,24 @@ func (h *handler) check(w http.ResponseWriter, r *http.Request, x *exchange, e *
 			Message: fmt.Sprintf("toolguard proxy: %s: %s [%s]", orRoot(f.Pointer), f.Message, f.Rule),
 		})
 		return nil, false
-	case h.DryRun, result.Outcome == body.Whole:
+	case h.DryRun:
+		return withBody(r, raw), true
+	case result.Outcome == body.Whole:
+		h.keepFor(x, r, raw, options)
 		return withBody(r, raw), true
 	}
 	x.header = "repaired=" + strconv.Itoa(len(result.Fixed.Repairs))
 	r = withBody(r, result.Body)
-	// They are about the body as it came.
-	for _, name := range []string{"Content-Encoding", "Content-Md5", "Digest", "Content-Digest", "Repr-Digest"} {
-		r.Header.Del(name)
-	}
+	unpackedHeader(r.Header)
+	h.keepFor(x, r, result.Body, options)
 	return r, true
+}
+
+// keepFor keeps the body that is sent, if it may be sent again without its reasoning.
+func (h *handler) keepFor(x *exchange, r *http.Request, b []byte, options []toolguard.Option) {
+	if h.Retry {
+		x.again = &resending{b, encodingOf(r), options}
+	}
 }
 
 // orRoot returns a pointer as errors show it.
