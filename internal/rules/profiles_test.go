@@ -221,7 +221,7 @@ func TestMatchError(t *testing.T) {
 				other := strings.NewReplacer("{id}", "call_of-the-other", "{name}", "read_file", "{kind}", "local shell call", "…", "something", "`", "").Replace(text)
 				finds(r, number.ReplaceAllString(other, "77"))
 				fields := strings.Fields(filled)
-				finds(r, strings.Join(fields[:min(len(fields), max(7, len(fields)/2+3))], " "))
+				finds(r, strings.Join(fields[:min(len(fields), max(8, len(fields)/2+3))], " "))
 			}
 		}
 	}

@@ -44,7 +44,7 @@ var (
 	noUser      = Meaning{Rules: []*Rule{missingUserMessage}}
 	noConfig    = Meaning{Rules: []*Rule{missingToolConfig}}
 	unsigned    = Meaning{Rules: []*Rule{reasoningUnreplayable}}
-	foreign     = Meaning{Rules: []*Rule{reasoningUnreplayable}} // reasoning of another account, model or provider
+	foreign     = Meaning{Rules: []*Rule{replayedReasoning}} // reasoning of another account, model or provider
 	tooLong     = Meaning{Advice: &Advice{Name: "trim", Page: tooLongPage}}
 
 	malformed = Meaning{Open: true, API: "bedrock", Rules: []*Rule{missingToolResult, orphanToolResult, duplicateToolResult, missingToolConfig, emptyMessage}}
@@ -108,9 +108,6 @@ var texts = sync.OnceValue(func() []Text {
 
 		// Reasoning.
 		{"OpenAI Responses API", "invalid_encrypted_content", "gh:openai/codex#8119", foreign},
-		{"OpenAI Responses API", "The encrypted content {id} could not be verified.", "gh:openai/codex#8145", foreign},
-		{"OpenAI Responses API", "The encrypted content for item {id} could not be verified. Reason: Encrypted content could not be decrypted or parsed.", "gh:openai/codex#35334", foreign},
-		{"Anthropic API", "Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\".", "gh:anomalyco/opencode#48637", foreign},
 		{"Hermes", "Thinking block signature invalid — stripped all thinking blocks, retrying", "gh:NousResearch/hermes-agent#24401", foreign},
 		{"Vertex AI", "Unable to submit request because function call `{name}` in the {n}. content block is missing a `thought_signature`.", "gh:GewoonJaap/gemini-cli-openai#156", unsigned},
 

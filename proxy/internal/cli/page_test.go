@@ -144,7 +144,7 @@ func metricTable(t *testing.T) string {
 	for _, match := range regexp.MustCompile(`(?m)^# HELP (toolguard_\S+) (.*)$`).FindAllStringSubmatch(rec.Body.String(), -1) {
 		helps[match[1]] = match[2]
 	}
-	if len(helps) != 8 {
+	if len(helps) != 9 {
 		t.Errorf("%d metrics: %v", len(helps), helps)
 	}
 	var b strings.Builder

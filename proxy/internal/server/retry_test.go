@@ -20,7 +20,7 @@ import (
 const (
 	thinking = `{"model":"claude-sonnet-4-5","max_tokens":9,"messages":[{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"c2ln"},{"type":"text","text":"a"}]},{"role":"user","content":"r"}]}`
 	stripped = `{"model":"claude-sonnet-4-5","max_tokens":9,"messages":[{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"text","text":"a"}]},{"role":"user","content":"r"}]}`
-	refusal  = "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"messages.1.content.0: Invalid `signature` in `thinking` block\"},\"request_id\":\"req_1\"}"
+	badSeal  = "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"messages.1.content.0: Invalid `signature` in `thinking` block\"},\"request_id\":\"req_1\"}"
 	badRole  = `{"type":"error","error":{"type":"invalid_request_error","message":"messages: roles must alternate between \"user\" and \"assistant\""}}`
 )
 
@@ -63,7 +63,7 @@ func (w *world) bodies() (out []string) {
 func TestWithoutReasoning(t *testing.T) {
 	t.Parallel()
 	ok := answerTo{200, `{"ok":true}`, []string{"Request-Id", "second"}}
-	no := answerTo{400, refusal, []string{"Request-Id", "first", "Content-Type", "application/json"}}
+	no := answerTo{400, badSeal, []string{"Request-Id", "first", "Content-Type", "application/json"}}
 	gz := packers["gzip"]
 	broken := histories[0].broken
 	for name, tt := range map[string]struct {
@@ -81,23 +81,23 @@ func TestWithoutReasoning(t *testing.T) {
 	}{
 		"accepted":            {answers: []answerTo{no, ok}, body: thinking, sent: []string{thinking, stripped}, status: 200, text: `{"ok":true}`, id: "second", said: []string{"retried=without-reasoning"}, log: "accepted"},
 		"packed":              {answers: []answerTo{no, ok}, body: gz(thinking), header: encoded("gzip"), sent: []string{gz(thinking), stripped}, status: 200, text: `{"ok":true}`, id: "second", said: []string{"retried=without-reasoning"}, log: "accepted"},
-		"a packed refusal":    {answers: []answerTo{{400, gz(refusal), []string{"Content-Encoding", "gzip", "Request-Id", "first"}}, ok}, body: thinking, sent: []string{thinking, stripped}, status: 200, text: `{"ok":true}`, id: "second", said: []string{"retried=without-reasoning"}, log: "accepted"},
-		"refused again":       {answers: []answerTo{no, {400, badRole, []string{"Request-Id", "second"}}}, body: thinking, sent: []string{thinking, stripped}, status: 400, text: refusal, id: "first", log: "refused"},
-		"an outage":           {answers: []answerTo{no, {529, "overloaded", nil}}, body: thinking, sent: []string{thinking, stripped}, status: 400, text: refusal, id: "first", log: "refused"},
-		"only once":           {answers: []answerTo{no, no, ok}, body: thinking, sent: []string{thinking, stripped}, status: 400, text: refusal, id: "first", log: "refused"},
+		"a packed refusal":    {answers: []answerTo{{400, gz(badSeal), []string{"Content-Encoding", "gzip", "Request-Id", "first"}}, ok}, body: thinking, sent: []string{thinking, stripped}, status: 200, text: `{"ok":true}`, id: "second", said: []string{"retried=without-reasoning"}, log: "accepted"},
+		"refused again":       {answers: []answerTo{no, {400, badRole, []string{"Request-Id", "second"}}}, body: thinking, sent: []string{thinking, stripped}, status: 400, text: badSeal, id: "first", log: "refused"},
+		"an outage":           {answers: []answerTo{no, {529, "overloaded", nil}}, body: thinking, sent: []string{thinking, stripped}, status: 400, text: badSeal, id: "first", log: "refused"},
+		"only once":           {answers: []answerTo{no, no, ok}, body: thinking, sent: []string{thinking, stripped}, status: 400, text: badSeal, id: "first", log: "refused"},
 		"another error":       {answers: []answerTo{{400, badRole, []string{"Request-Id", "first"}}, ok}, body: thinking, sent: []string{thinking}, status: 400, text: badRole, id: "first"},
-		"another status":      {answers: []answerTo{{422, refusal, []string{"Request-Id", "first"}}, ok}, body: thinking, sent: []string{thinking}, status: 422, text: refusal, id: "first"},
-		"a long answer":       {answers: []answerTo{{400, refused + strings.Repeat(" ", 70<<10), []string{"Request-Id", "first"}}, ok}, body: thinking, sent: []string{thinking}, status: 400, text: refused + strings.Repeat(" ", 70<<10), id: "first"},
-		"without reasoning":   {answers: []answerTo{no, ok}, body: stripped, sent: []string{stripped}, status: 400, text: refusal, id: "first", log: "impossible"},
+		"another status":      {answers: []answerTo{{422, badSeal, []string{"Request-Id", "first"}}, ok}, body: thinking, sent: []string{thinking}, status: 422, text: badSeal, id: "first"},
+		"a long answer":       {answers: []answerTo{{400, badSeal + strings.Repeat(" ", 70<<10), []string{"Request-Id", "first"}}, ok}, body: thinking, sent: []string{thinking}, status: 400, text: badSeal + strings.Repeat(" ", 70<<10), id: "first"},
+		"without reasoning":   {answers: []answerTo{no, ok}, body: stripped, sent: []string{stripped}, status: 400, text: badSeal, id: "first", log: "impossible"},
 		"repaired before":     {answers: []answerTo{no, ok}, body: strings.Replace(broken, `[{"type":"tool_use"`, `[{"type":"thinking","thinking":"t","signature":"c2ln"},{"type":"tool_use"`, 1), sent: []string{strings.Replace(histories[0].repaired, `[{"type":"tool_use"`, `[{"type":"thinking","thinking":"t","signature":"c2ln"},{"type":"tool_use"`, 1), histories[0].repaired}, status: 200, text: `{"ok":true}`, id: "second", said: []string{"repaired=1, retried=without-reasoning"}, log: "accepted"},
-		"signed":              {answers: []answerTo{no, ok}, body: thinking, header: []string{"Authorization", "AWS4-HMAC-SHA256 Credential=x"}, sent: []string{thinking}, status: 400, text: refusal, id: "first"},
-		"another path":        {answers: []answerTo{no, ok}, path: "/v1/files", body: thinking, sent: []string{thinking}, status: 400, text: refusal, id: "first"},
-		"off":                 {answers: []answerTo{no, ok}, body: thinking, change: func(c *Config) { c.Retry = false }, sent: []string{thinking}, status: 400, text: refusal, id: "first"},
-		"a dry run":           {answers: []answerTo{no, ok}, body: thinking, change: func(c *Config) { c.DryRun = true }, sent: []string{thinking}, status: 400, text: refusal, id: "first"},
-		"a large body":        {answers: []answerTo{no, ok}, body: thinking, change: func(c *Config) { c.MaxBody = 100 }, sent: []string{thinking}, status: 400, text: refusal, id: "first"},
-		"a body in a hurry":   {answers: []answerTo{no, ok}, body: thinking, change: func(c *Config) { c.Timeout = time.Nanosecond }, sent: []string{thinking}, status: 400, text: refusal, id: "first"},
-		"stripped every time": {answers: []answerTo{no, ok}, body: thinking, change: func(c *Config) { c.Repairs = append(c.Repairs, toolguard.StripReasoning()) }, sent: []string{stripped}, status: 400, text: refusal, id: "first", said: []string{"repaired=1"}, log: "impossible"},
-		"an unknown encoding": {answers: []answerTo{{400, refusal, []string{"Content-Encoding", "br", "Request-Id", "first"}}, ok}, body: thinking, sent: []string{thinking}, status: 400, text: refusal, id: "first"},
+		"signed":              {answers: []answerTo{no, ok}, body: thinking, header: []string{"Authorization", "AWS4-HMAC-SHA256 Credential=x"}, sent: []string{thinking}, status: 400, text: badSeal, id: "first"},
+		"another path":        {answers: []answerTo{no, ok}, path: "/v1/files", body: thinking, sent: []string{thinking}, status: 400, text: badSeal, id: "first"},
+		"off":                 {answers: []answerTo{no, ok}, body: thinking, change: func(c *Config) { c.Retry = false }, sent: []string{thinking}, status: 400, text: badSeal, id: "first"},
+		"a dry run":           {answers: []answerTo{no, ok}, body: thinking, change: func(c *Config) { c.DryRun = true }, sent: []string{thinking}, status: 400, text: badSeal, id: "first"},
+		"a large body":        {answers: []answerTo{no, ok}, body: thinking, change: func(c *Config) { c.MaxBody = 100 }, sent: []string{thinking}, status: 400, text: badSeal, id: "first"},
+		"a body in a hurry":   {answers: []answerTo{no, ok}, body: thinking, change: func(c *Config) { c.Timeout = time.Nanosecond }, sent: []string{thinking}, status: 400, text: badSeal, id: "first"},
+		"stripped every time": {answers: []answerTo{no, ok}, body: thinking, change: func(c *Config) { c.Repairs = append(c.Repairs, toolguard.StripReasoning()) }, sent: []string{stripped}, status: 400, text: badSeal, id: "first", said: []string{"repaired=1"}, log: "impossible"},
+		"an unknown encoding": {answers: []answerTo{{400, badSeal, []string{"Content-Encoding", "br", "Request-Id", "first"}}, ok}, body: thinking, sent: []string{thinking}, status: 400, text: badSeal, id: "first"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -144,7 +144,7 @@ func TestWithoutReasoning(t *testing.T) {
 // second request has the header of the first without what was about its body.
 func TestWithoutReasoningHeaders(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, scripted(answerTo{400, refusal, []string{"Request-Id", "first", "Retry-After", "7", "Content-Type", "application/json"}}, answerTo{400, badRole, []string{"Request-Id", "second", "X-Other", "1"}}), retries)
+	w := newWorld(t, scripted(answerTo{400, badSeal, []string{"Request-Id", "first", "Retry-After", "7", "Content-Type", "application/json"}}, answerTo{400, badRole, []string{"Request-Id", "second", "X-Other", "1"}}), retries)
 	res, _ := w.post("/v1/messages?beta=true", thinking, "X-Api-Key", "k", "Content-MD5", "x", "Anthropic-Beta", "a")
 	w.mu.Lock()
 	first, second := w.seen[0], w.seen[1]
@@ -159,7 +159,7 @@ func TestWithoutReasoningHeaders(t *testing.T) {
 		t.Errorf("second request (-want +got):\n%s", diff)
 	}
 	res.Header.Del("Date")
-	answer := http.Header{"Content-Type": {"application/json"}, "Request-Id": {"first"}, "Retry-After": {"7"}, "Content-Length": {strconv.Itoa(len(refusal))}}
+	answer := http.Header{"Content-Type": {"application/json"}, "Request-Id": {"first"}, "Retry-After": {"7"}, "Content-Length": {strconv.Itoa(len(badSeal))}}
 	if diff := cmp.Diff(answer, res.Header); diff != "" {
 		t.Errorf("answer (-want +got):\n%s", diff)
 	}
@@ -174,7 +174,7 @@ func TestWithoutReasoningStream(t *testing.T) {
 	w := newWorld(t, func(rw http.ResponseWriter, _ *http.Request) {
 		if n.Add(1) == 1 {
 			rw.WriteHeader(http.StatusBadRequest)
-			_, _ = io.WriteString(rw, refusal)
+			_, _ = io.WriteString(rw, badSeal)
 			return
 		}
 		rw.Header().Set("Content-Type", "text/event-stream")
@@ -217,7 +217,7 @@ func TestWithoutReasoningClientLeaves(t *testing.T) {
 	w := newWorld(t, func(rw http.ResponseWriter, r *http.Request) {
 		if n.Add(1) == 1 {
 			rw.WriteHeader(http.StatusBadRequest)
-			_, _ = io.WriteString(rw, refusal)
+			_, _ = io.WriteString(rw, badSeal)
 			return
 		}
 		close(arrived)
@@ -251,13 +251,13 @@ func TestWithoutReasoningBrokenOff(t *testing.T) {
 	w := newWorld(t, func(rw http.ResponseWriter, _ *http.Request) {
 		if n.Add(1) == 1 {
 			rw.WriteHeader(http.StatusBadRequest)
-			_, _ = io.WriteString(rw, refusal)
+			_, _ = io.WriteString(rw, badSeal)
 			return
 		}
 		panic(http.ErrAbortHandler)
 	}, retries)
 	res, text := w.post("/v1/messages", thinking)
-	if res.StatusCode != http.StatusBadRequest || text != refused || res.Header.Get("X-Toolguard") != "" {
+	if res.StatusCode != http.StatusBadRequest || text != badSeal || res.Header.Get("X-Toolguard") != "" {
 		t.Errorf("%s %s", res.Status, text)
 	}
 }
