@@ -346,6 +346,7 @@ func TestTrimAndRedactSchema(t *testing.T) {
 		"h.json":     `[{"role":"system","content":"s"},{"role":"user","content":"q"},` + exchange + `,{"role":"assistant","content":"a"},{"role":"user","content":"r"}]`,
 		"one.json":   `[{"role":"user","content":"q"},` + exchange + `]`,
 		"empty.json": "",
+		"bytes.json": "{\"messages\":[{\"role\":\"user\",\"content\":\"q\"},{\"role\":\"assistant\",\"content\":\"a\xff\",\"tool_calls\":[{\"id\":\"call_001\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":{\"p\xffth\":\"x\"}}}]},{\"role\":\"tool\",\"tool_call_id\":\"call_001\",\"content\":\"x\"}]}",
 		"limits.json": `{"model":"m","messages":[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{\"n\":9}"}}]},` +
 			`{"role":"tool","tool_call_id":"c1","content":"r"}],"tools":[{"type":"function","function":{"name":"ls","parameters":{"type":"object","properties":{"n":{"maximum":5}}}}}]}`,
 		"no-id.json": `{"contents":[{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"functionCall":{"name":"ls","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"ls","response":{"output":"` + long + `"}}}]}]}`,
@@ -376,6 +377,7 @@ func TestTrimAndRedactSchema(t *testing.T) {
 		{exitOK, "redact --out shared.json one.json"},
 		{exitOK, "redact --out shared.empty empty.json"},
 		{exitOK, "redact --out shared.limits limits.json"},
+		{exitOK, "redact --out shared.bytes bytes.json"},
 	} {
 		args := append(strings.Fields(c.args), "--json")
 		code, stdout, stderr := runCommand(t, nil, args...)

@@ -69,7 +69,7 @@ var anthropicCells = Cells{
 	SplitReasoning: {Error, Medium, "messages.101.content.29: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.", "gh:anthropics/claude-code#63412", nil},
 	ServerUnpaired: {Error, High, "messages.33: `{name}` tool use with id `{id}` was found without a corresponding `…_tool_result` block", "gh:AnswerDotAI/lisette#108", []string{"messages.7.content.0: unexpected `tool_use_id` found in `…_tool_result` blocks: {id}. Each `…_tool_result` block must have a corresponding `server_tool_use` block before it."}},
 	ImageSide:      {Error, High, imageSide, "gh:anthropics/claude-code#11576", nil},
-	ImageManySide:  {Error, High, imageManySide, "gh:anthropics/claude-code#9375", []string{"An image in the conversation exceeds the dimension limit for many-image requests (2000px). Start a new session with fewer images."}},
+	ImageManySide:  {Error, High, imageManySide, "gh:anthropics/claude-code#9375", []string{"An image in the conversation exceeds the dimension limit for many-image requests (2000px)."}},
 	ImageBytes:     {Error, Medium, "", "gh:can1357/oh-my-pi#10633", nil},
 	ImageSoftBytes: {Warning, High, imageBytes, "gh:anthropics/claude-code#19631", nil},
 	ImageCount:     {Error, Medium, "", visionDocs, nil},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/container"
 	"github.com/toolguard/toolguard/internal/detect"
+	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -89,14 +90,20 @@ func (l *lessons) mark(at int64, s sum) variant {
 // newPlan returns the plan for a source with these findings.
 func newPlan(src *source.Source, opts engine.Options, found *engine.Report) (*plan, error) {
 	p := &plan{blankAfter: map[int64]bool{}, variants: map[int64]variant{}}
+	d := opts.Dialects.ByName(found.File.Dialect)
 	_, conversations := container.Read(src, detect.Options{Dialects: opts.Dialects, Dialect: opts.Dialect, Request: opts.Request}, nil)
 	for conv, err := range conversations {
 		if err != nil {
 			return nil, err
 		}
 		p.add(src, conv)
+		if len(conv.Echoes) > 0 && d != nil && d.Log != nil {
+			if err := p.echoes(src, d.Log, conv); err != nil {
+				return nil, err
+			}
+		}
 	}
-	if d := opts.Dialects.ByName(found.File.Dialect); d != nil && d.Log != nil {
+	if d != nil && d.Log != nil {
 		p.inTags = d.Log.Interrupt != ""
 	}
 	for f := range found.Findings.All() {
@@ -186,6 +193,27 @@ func (p *plan) add(src *source.Source, conv *transcript.Conversation) {
 		}
 		pays(res.Beside, payload)
 	}
+}
+
+// echoes adds what is read of the records that repeat results.
+func (p *plan) echoes(src *source.Source, log *dialect.Log, conv *transcript.Conversation) error {
+	for i := range conv.Echoes {
+		record, err := src.Value(conv.Echoes[i].At)
+		if err != nil {
+			return err
+		}
+		echo := log.EchoIn(record)
+		if echo == nil {
+			continue
+		}
+		for alt := range echo.Text.Alternatives() {
+			if v := alt.In(record); v.Exists() {
+				p.read = append(p.read, v.Span().Start)
+				p.inStrings = true
+			}
+		}
+	}
+	return nil
 }
 
 // stringAround returns the string that has a call, or begins with a list of calls that begins with

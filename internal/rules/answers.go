@@ -300,7 +300,7 @@ type word struct {
 
 var (
 	// ordinary matches words that say nothing about the subject of an error.
-	ordinary = lazily(`^(?:.|an?|the|of|to|in|is|are|was|were|be|has|have|had|it|its|this|that|and|or|but|not|no|for|with|by|at|on|as|if|from|you|your|my|we|can|could|should|will|would|must|do|does|did)$`)
+	ordinary = lazily(`^(?:.|an?|the|of|to|in|is|are|was|were|be|has|have|had|it|its|this|that|and|or|but|not|no|for|with|by|at|on|as|if|from|you|your|my|we|can|could|should|will|would|must|do|does|did|requests|limit)$`)
 	// camel matches the name of a field of JSON in camel case.
 	camel = lazily(`^\p{Ll}+\p{Lu}`)
 	// list matches words that are part of an address if a number follows.

@@ -41,6 +41,9 @@ the assistant. Gemini objects only if the assistant's message contains a call.`,
 				continue
 			}
 			if m.Role == transcript.RoleAssistant && (!c.Profile.TextFirst || c.calls(m)) {
+				if _, why := c.noUser(); why >= severity {
+					return // missing-user-message reports the cause
+				}
 				f := Finding{Severity: severity, Span: m.RoleSpan(), Refusal: cell.Text, Message: "the history begins with an assistant message"}
 				switch c.strategyOr("drop") {
 				case "drop":

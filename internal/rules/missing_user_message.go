@@ -34,39 +34,49 @@ with system messages only is never changed.
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c1","content":"a.go"}]`,
 	Check: func(c *Context) {
-		cell := c.cell(profile.NoUser)
-		severity := severityOf(cell)
-		if severity == Off || !c.sent() || !c.arrays() || c.Slice || c.Incomplete || len(c.Messages) == 0 {
+		at, severity := c.noUser()
+		if severity == Off {
 			return
 		}
-		at, spoken := int32(len(c.Messages)-1), false
-		for i := range c.Messages {
-			m := &c.Messages[i]
-			switch m.Role {
-			case transcript.RoleUser:
-				if !c.onlyResults(m) && !c.wrapped(m) {
-					return
-				}
-			case transcript.RoleAssistant:
-				if !spoken {
-					at, spoken = int32(i), true
-				}
-			case transcript.RoleNone, transcript.RoleOther:
-				return // it may be the user's
-			}
-		}
 		m := &c.Messages[at]
-		f := Finding{Severity: severity, Span: m.RoleSpan(), Refusal: cell.Text, Message: "the history has no message of the user"}
+		f := Finding{Severity: severity, Span: m.RoleSpan(), Refusal: c.cell(profile.NoUser).Text, Message: "the history has no message of the user"}
 		if f.Span.IsZero() {
 			f.Span = m.Span()
 		}
-		if spoken {
+		if m.Role == transcript.RoleAssistant {
 			if f.Fix = c.userSays(at); f.Fix != nil {
 				f.Fix.ByStrategy = c.strategy() != "text"
 			}
 		}
 		c.report(at, f)
 	},
+}
+
+// noUser returns how severe it is that the history has no message of the user, and the message that
+// could be the user's: the first one of the assistant, or the last one if there is none. The severity
+// is Off if the user speaks, or may speak.
+func (c *Context) noUser() (at int32, severity Severity) {
+	severity = severityOf(c.cell(profile.NoUser))
+	if severity == Off || !c.sent() || !c.arrays() || c.Slice || c.Incomplete || len(c.Messages) == 0 {
+		return 0, Off
+	}
+	at, spoken := int32(len(c.Messages)-1), false
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		switch m.Role {
+		case transcript.RoleUser:
+			if !c.onlyResults(m) && !c.wrapped(m) {
+				return 0, Off
+			}
+		case transcript.RoleAssistant:
+			if !spoken {
+				at, spoken = int32(i), true
+			}
+		case transcript.RoleNone, transcript.RoleOther:
+			return 0, Off // it may be the user's
+		}
+	}
+	return at, severity
 }
 
 // wrapped reports whether the text of a message is a tool result as chat templates write it.
