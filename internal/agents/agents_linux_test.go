@@ -29,21 +29,16 @@ func TestAgents(t *testing.T) {
 	if dir == "" {
 		t.Skip("TOOLGUARD_AGENTS is not set to a directory that internal/agents/setup.sh has filled")
 	}
-	toolguard := filepath.Join(t.TempDir(), "toolguard")
-	if out, err := exec.Command("go", "build", "-o", toolguard, "../../cmd/toolguard").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	page := readPage(t)
+	toolguard := build(t)
+	page := readPage(t, endingsTable)
 	for _, a := range all() {
-		version := installed(t, dir, a.module)
 		t.Run(a.name, func(t *testing.T) {
+			version := installed(t, dir, a.module)
 			for _, e := range endings() {
 				t.Run(e.name, func(t *testing.T) {
 					d, path := recorded(t, a, e, func() *desk { return newDesk(t, a, dir, toolguard) })
 					d.pinned = version == pinned(t, a)
-					got := d.session(e, path)
-					got.agent, got.ended = a.name+" "+version, e.name
-					page.record(t, got)
+					page.record(t, append(row{a.name + " " + version, e.name}, d.session(e, path)...))
 				})
 			}
 		})
@@ -51,6 +46,16 @@ func TestAgents(t *testing.T) {
 	if *update {
 		page.write(t)
 	}
+}
+
+// build builds toolguard, and returns its path.
+func build(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "toolguard")
+	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/toolguard").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program
 }
 
 // installed returns the version of a package.
@@ -79,6 +84,8 @@ type desk struct {
 	// pinned is set for the versions that setup.sh installs. Older ones may try to connect to
 	// others, which the proxy refuses, and may leave out calls without a real result.
 	pinned bool
+	// left is the highest exit code of a repair: 1 if a repair may leave errors.
+	left int
 	// packs says that the agent packs its requests, if it can.
 	packs bool
 }
@@ -86,7 +93,11 @@ type desk struct {
 func newDesk(t *testing.T, a agent, dir, toolguard string) *desk {
 	t.Helper()
 	d := &desk{t: t, agent: a, home: filepath.Join(t.TempDir(), "home"), toolguard: toolguard, model: serve(t)}
-	fill := strings.NewReplacer("{model}", d.model.URL)
+	modules, err := filepath.Abs(filepath.Join(dir, "node_modules"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill := strings.NewReplacer("{model}", d.model.URL, "{cache}", filepath.Join(filepath.Dir(modules), "cache"))
 	for _, name := range []string{"work", "tmp"} {
 		if err := os.MkdirAll(filepath.Join(d.home, name), 0o755); err != nil {
 			t.Fatal(err)
@@ -101,12 +112,8 @@ func newDesk(t *testing.T, a agent, dir, toolguard string) *desk {
 			t.Fatal(err)
 		}
 	}
-	dir, err := filepath.Abs(filepath.Join(dir, "node_modules"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.program = filepath.Join(dir, ".bin", a.program)
-	node := filepath.Join(dir, "node-linux-"+map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH], "bin")
+	d.program = filepath.Join(modules, ".bin", a.program)
+	node := filepath.Join(modules, "node-linux-"+map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH], "bin")
 	if _, err := os.Stat(node); err != nil {
 		path, err := exec.LookPath("node")
 		if err != nil {
@@ -149,8 +156,8 @@ func recorded(t *testing.T, a agent, e ending, desk func() *desk) (*desk, string
 	}
 }
 
-// session resumes a session as it is and repaired.
-func (d *desk) session(e ending, path string) row {
+// session resumes a session as it is and repaired, and returns the cells of its row.
+func (d *desk) session(e ending, path string) []string {
 	t := d.t
 	t.Helper()
 	var commands []command
@@ -163,11 +170,10 @@ func (d *desk) session(e ending, path string) row {
 
 	log := d.read(path)
 	findings := d.check(path)
-	got := row{log: contents(log, commands), check: summary(findings)}
 
 	aside := d.home + ".aside"
 	d.copy(d.home, aside)
-	got.asItIs = d.resumed(path, commands).String()
+	asItIs := d.resumed(path, commands)
 
 	if err := os.RemoveAll(d.home); err != nil {
 		t.Fatal(err)
@@ -175,7 +181,6 @@ func (d *desk) session(e ending, path string) row {
 	d.copy(aside, d.home)
 	d.repair(path)
 	next := d.resumed(path, commands)
-	got.repaired = next.String()
 
 	if next.request == nil {
 		t.Fatalf("the repaired session is not resumed: %s", next.trouble)
@@ -200,6 +205,15 @@ func (d *desk) session(e ending, path string) row {
 	if findings := d.check(path); slices.ContainsFunc(findings, func(f finding) bool { return f.Severity == "error" && f.Rule != d.agent.breaks }) {
 		t.Errorf("the session has errors after it was repaired and resumed: %s", summary(findings))
 	}
+	d.alone()
+	return []string{contents(log, commands), summary(findings), asItIs.String(), next.String()}
+}
+
+// alone verifies that the agent has reached only the model, which could answer. If the test has
+// failed, the home is kept.
+func (d *desk) alone() {
+	t := d.t
+	t.Helper()
 	strays, faults := d.model.wrong()
 	if len(strays) > 0 && d.pinned {
 		t.Errorf("the agent connects to others: %q", strays)
@@ -215,7 +229,6 @@ func (d *desk) session(e ending, path string) row {
 		d.copy(d.home, keep)
 		t.Logf("the home is in %s", keep)
 	}
-	return got
 }
 
 // errorsOf returns the errors that toolguard finds in a request.
@@ -346,7 +359,7 @@ func (d *desk) logs() (paths []string) {
 		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}
-		if s := finder.Of(path); s != nil && s.Agent == d.agent.name && strings.HasPrefix(filepath.Ext(path), ".json") {
+		if s := finder.Of(path); s != nil && s.Agent == d.agent.name && s.Holds(entry.Name()) {
 			paths = append(paths, path)
 		}
 		return nil
@@ -402,13 +415,13 @@ func (d *desk) check(path string) []finding {
 }
 
 // repair repairs a session, which was last written an hour ago.
-func (d *desk) repair(path string) {
+func (d *desk) repair(path string, flags ...string) {
 	d.t.Helper()
 	past := time.Now().Add(-time.Hour)
 	if err := os.Chtimes(path, past, past); err != nil {
 		d.t.Fatal(err)
 	}
-	d.run(0, "doctor", "--fix", "--yes", "--all")
+	d.run(d.left, append([]string{"doctor", "--fix", "--yes", "--all"}, flags...)...)
 }
 
 // run runs toolguard in the home of the agent. An exit code above the highest that is expected

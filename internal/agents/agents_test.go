@@ -15,8 +15,15 @@ type agent struct {
 	// the model.
 	files map[string]string
 	env   []string
+	// call and result are in each record of a session that has calls or results, and link is the key
+	// of the id of a record and that of its parent, if records have any.
+	call, result string
+	link         [2]string
 	// breaks is the rule that it breaks itself when it resumes a session, "" if there is none.
 	breaks string
+	// loses are the faults of a file after which no repair brings all results into the next request,
+	// and how many are left out.
+	loses map[string]int
 	// start is its command line for a prompt, and resume that for a session.
 	start  func(prompt string) []string
 	resume func(session, prompt string) []string
@@ -28,6 +35,7 @@ func all() []agent {
 	return []agent{
 		{
 			name: "Claude Code", module: "@anthropic-ai/claude-code", program: "claude",
+			call: `"type":"tool_use"`, result: `"type":"tool_result"`, link: [2]string{"uuid", "parentUuid"},
 			env: []string{
 				"ANTHROPIC_BASE_URL={model}", "ANTHROPIC_API_KEY=none", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1",
 				"DISABLE_TELEMETRY=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
@@ -39,6 +47,7 @@ func all() []agent {
 		},
 		{
 			name: "Codex", module: "@openai/codex", program: "codex",
+			call: `"type":"function_call"`, result: `"type":"function_call_output"`,
 			env: []string{"OPENAI_API_KEY=none"},
 			files: map[string]string{".codex/config.toml": `model = "gpt-5.1"
 model_provider = "script"
@@ -65,6 +74,7 @@ env_key = "OPENAI_API_KEY"
 		},
 		{
 			name: "Gemini CLI", module: "@google/gemini-cli", program: "gemini",
+			call: `"toolCalls":`, result: `"toolCalls":`,
 			env: []string{"GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL={model}", "GEMINI_CLI_TRUST_WORKSPACE=true"},
 			files: map[string]string{".gemini/settings.json": `{
 				"security": {"auth": {"selectedType": "gemini-api-key"}},
@@ -72,7 +82,8 @@ env_key = "OPENAI_API_KEY"
 				"telemetry": {"enabled": false},
 				"general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false, "disableAutoUpdate": true, "disableUpdateNag": true}
 			}`},
-			breaks: "duplicate-tool-result", // google-gemini/gemini-cli#29365
+			breaks: "duplicate-tool-result",               // google-gemini/gemini-cli#29365
+			loses:  map[string]int{"a result is NULs": 2}, // --unsafe drops results without a call
 			start:  func(prompt string) []string { return []string{"-m", "gemini-2.5-pro", "-y", "-p", prompt} },
 			resume: func(_, prompt string) []string {
 				return []string{"-m", "gemini-2.5-pro", "-y", "--resume", "latest", "-p", prompt}
@@ -80,6 +91,7 @@ env_key = "OPENAI_API_KEY"
 		},
 		{
 			name: "Qwen Code", module: "@qwen-code/qwen-code", program: "qwen",
+			call: `"functionCall":`, result: `"functionResponse":`, link: [2]string{"uuid", "parentUuid"},
 			env: []string{"OPENAI_API_KEY=none", "OPENAI_BASE_URL={model}/v1", "OPENAI_MODEL=qwen3-coder-plus"},
 			files: map[string]string{".qwen/settings.json": `{
 				"security": {"auth": {"selectedType": "openai"}},
@@ -93,6 +105,45 @@ env_key = "OPENAI_API_KEY"
 				return []string{"-y", "--resume", stem(session), "-p", prompt}
 			},
 		},
+		{
+			name: "Kimi", module: "@moonshot-ai/kimi-code", program: "kimi",
+			call: `"type":"tool.call"`, result: `"type":"tool.result"`,
+			loses: map[string]int{"a call is lost": 1}, // --unsafe drops the result
+			env: []string{
+				"KIMI_MODEL_NAME=kimi-k2", "KIMI_MODEL_PROVIDER_TYPE=kimi", "KIMI_MODEL_BASE_URL={model}/v1", "KIMI_MODEL_API_KEY=none",
+				"KIMI_DISABLE_TELEMETRY=1", "KIMI_CODE_NO_AUTO_UPDATE=1", "KIMI_DISABLE_CRON=1",
+			},
+			start: func(prompt string) []string { return []string{"-p", prompt} },
+			resume: func(session, prompt string) []string {
+				// The session is a directory with a log of each agent in it.
+				return []string{"--session", filepath.Base(filepath.Dir(filepath.Dir(filepath.Dir(session)))), "-p", prompt}
+			},
+		},
+		{
+			name: "pi", module: "@earendil-works/pi-coding-agent", program: "pi",
+			call: `"type":"toolCall"`, result: `"role":"toolResult"`, link: [2]string{"id", "parentId"},
+			env: []string{"PI_OFFLINE=1", "PI_TELEMETRY=0", "PI_SKIP_VERSION_CHECK=1"},
+			files: map[string]string{".pi/agent/models.json": `{"providers": {"script": {
+				"baseUrl": "{model}/v1", "api": "openai-completions", "apiKey": "none", "models": [{"id": "script"}]
+			}}}`},
+			start: func(prompt string) []string { return []string{"--model", "script/script", "-p", prompt} },
+			resume: func(session, prompt string) []string {
+				return []string{"--model", "script/script", "--session", session, "-p", prompt}
+			},
+		},
+		{
+			name: "Copilot CLI", module: "@github/copilot", program: "copilot",
+			call: `"toolRequests":`, result: `"type":"tool.execution_complete"`, link: [2]string{"id", "parentId"},
+			loses: map[string]int{"a call is lost": 1}, // the start of the call is still there, but not for the agent
+			env: []string{
+				"COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false", "COPILOT_PROVIDER_BASE_URL={model}/v1", "COPILOT_PROVIDER_API_KEY=none",
+				"COPILOT_MODEL=gpt-4.1", "COPILOT_CACHE_HOME={cache}",
+			},
+			start: func(prompt string) []string { return []string{"--allow-all", "-p", prompt} },
+			resume: func(session, prompt string) []string {
+				return []string{"--allow-all", "--resume=" + filepath.Base(filepath.Dir(session)), "-p", prompt}
+			},
+		},
 	}
 }
 
@@ -101,12 +152,14 @@ func stem(path string) string {
 	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 }
 
-// The commands of the script. The outputs of a and b are not in their calls, so where they are
-// is a result. c and d run until they are killed.
+// The commands of the script. The outputs of a, b, e and f are not in their calls, so where
+// they are is a result. c and d run until they are killed.
 func commandA() command { return command{"tga", "printf 'real-%s-a' 42"} }
 func commandB() command { return command{"tgb", "printf 'real-%s-b' 42"} }
 func commandC() command { return command{"tgc", "touch started-c; sleep 300"} }
 func commandD() command { return command{"tgd", "touch started-d; sleep 300"} }
+func commandE() command { return command{"tge", "printf 'real-%s-e' 42"} }
+func commandF() command { return command{"tgf", "printf 'real-%s-f' 42"} }
 
 // output returns the output of a command, "" if it has none.
 func (c command) output() string {

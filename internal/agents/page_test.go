@@ -13,20 +13,25 @@ import (
 
 var update = flag.Bool("update", false, "write what TestAgents sees to docs/agents.md")
 
-// A row is a row of the table in docs/agents.md.
-type row struct {
-	agent, ended, log, check, asItIs, repaired, date string
-}
+// The tables in docs/agents.md begin with these columns.
+const (
+	endingsTable = "| agent | ended |"
+	faultsTable  = "| agent | fault of the file |"
+)
 
-// A page is the page with the table, and the lines around it.
+// A row is a row of a table. The first two cells name it, and the last one is the date.
+type row []string
+
+// A page is the page with one of the tables, and the lines around it.
 type page struct {
 	path          string
 	before, after []string
+	columns       int
 	rows          []row
 }
 
-// readPage reads docs/agents.md. The table on it begins with the cell "agent".
-func readPage(t *testing.T) *page {
+// readPage reads docs/agents.md.
+func readPage(t *testing.T, table string) *page {
 	t.Helper()
 	p := &page{path: filepath.Join("..", "..", "docs", "agents.md")}
 	raw, err := os.ReadFile(p.path)
@@ -34,17 +39,18 @@ func readPage(t *testing.T) *page {
 		t.Fatal(err)
 	}
 	lines := strings.Split(string(raw), "\n")
-	i := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "| agent ") })
+	i := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, table) })
 	if i < 0 || i+2 > len(lines) {
-		t.Fatalf("%s: expected a table that begins with the column agent", p.path)
+		t.Fatalf("%s: expected a table that begins with %s", p.path, table)
 	}
+	p.columns = strings.Count(lines[i], "|") - 1
 	p.before, lines = lines[:i+2], lines[i+2:]
 	for len(lines) > 0 && strings.HasPrefix(lines[0], "| ") {
 		cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(lines[0], "| "), " |"), " | ")
-		if len(cells) != 7 {
-			t.Fatalf("%s: expected seven cells: %s", p.path, lines[0])
+		if len(cells) != p.columns {
+			t.Fatalf("%s: expected %d cells: %s", p.path, p.columns, lines[0])
 		}
-		p.rows = append(p.rows, row{cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6]})
+		p.rows = append(p.rows, cells)
 		lines = lines[1:]
 	}
 	p.after = lines
@@ -53,7 +59,7 @@ func readPage(t *testing.T) *page {
 
 // String returns the row as a line of the page.
 func (r row) String() string {
-	cells := []string{r.agent, r.ended, r.log, r.check, r.asItIs, r.repaired, r.date}
+	cells := slices.Clone(r)
 	for i := range cells {
 		cells[i] = strings.ReplaceAll(cells[i], "|", "/")
 	}
@@ -64,11 +70,14 @@ func (r row) String() string {
 // only, it says what was seen. With -update, the row is put on the page.
 func (p *page) record(t *testing.T, r row) {
 	t.Helper()
-	r.date = time.Now().UTC().Format(time.DateOnly)
-	i := slices.IndexFunc(p.rows, func(o row) bool { return o.agent == r.agent && o.ended == r.ended })
+	r = append(r, time.Now().UTC().Format(time.DateOnly))
+	if len(r) != p.columns {
+		t.Fatalf("expected %d cells: %s", p.columns, r)
+	}
+	i := slices.IndexFunc(p.rows, func(o row) bool { return o[0] == r[0] && o[1] == r[1] })
 	if i >= 0 {
-		old := p.rows[i]
-		old.date = r.date
+		old := slices.Clone(p.rows[i])
+		old[p.columns-1] = r[p.columns-1]
 		if old.String() == r.String() {
 			return
 		}
@@ -91,7 +100,7 @@ func (p *page) write(t *testing.T) {
 	lines := slices.Clone(p.before)
 	for _, a := range all() {
 		for _, r := range p.rows {
-			if strings.HasPrefix(r.agent, a.name+" ") {
+			if strings.HasPrefix(r[0], a.name+" ") {
 				lines = append(lines, r.String())
 			}
 		}
@@ -105,14 +114,14 @@ func (p *page) write(t *testing.T) {
 // each ending, once, and the repaired session was resumed with a valid request.
 func TestAgentsPage(t *testing.T) {
 	t.Parallel()
-	p := readPage(t)
+	p := readPage(t, endingsTable)
 	seen := map[string]int{}
 	for _, r := range p.rows {
-		seen[r.agent+": "+r.ended]++
-		if !strings.HasPrefix(r.repaired, "valid: ") || strings.Contains(r.repaired, "; open") {
-			t.Errorf("%s was not resumed: %s", r.agent, r)
+		seen[r[0]+": "+r[1]]++
+		if repaired := r[5]; !strings.HasPrefix(repaired, "valid: ") || strings.Contains(repaired, "; open") {
+			t.Errorf("%s was not resumed: %s", r[0], r)
 		}
-		if _, err := time.Parse(time.DateOnly, r.date); err != nil {
+		if _, err := time.Parse(time.DateOnly, r[p.columns-1]); err != nil {
 			t.Error(err)
 		}
 	}

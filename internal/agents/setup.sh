@@ -3,7 +3,7 @@
 #
 #	internal/agents/setup.sh DIR [PACKAGE@VERSION...]
 #
-# Packages that are not named get the versions below. DIR needs 1 GiB.
+# Packages that are not named get the versions below. DIR needs 2 GiB.
 set -euo pipefail
 
 [ $# -gt 0 ] || { echo "usage: $0 DIR [PACKAGE@VERSION...]" >&2; exit 2; }
@@ -16,6 +16,9 @@ packages=(
 	@openai/codex@0.169.0
 	@google/gemini-cli@0.61.0
 	@qwen-code/qwen-code@0.24.4
+	@moonshot-ai/kimi-code@2.1.0
+	@earendil-works/pi-coding-agent@1.5.2
+	@github/copilot@1.0.102
 )
 for named; do
 	for i in "${!packages[@]}"; do
@@ -31,7 +34,8 @@ if [ "$(node -p 'process.versions.node.split(".")[0]')" -lt 22 ]; then
 fi
 
 # No package runs a script, except for the one that puts the program of Claude Code in its place.
-echo '{"private": true}' >package.json
+# Some registries lack a dependency of pi, whose program has all of its dependencies in it.
+echo '{"private": true, "overrides": {"marked-cjk-friendly": "npm:marked@18.0.11"}}' >package.json
 npm install --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error "${packages[@]}"
 claude=node_modules/@anthropic-ai/claude-code/install.cjs
 [ ! -e "$claude" ] || node "$claude"

@@ -141,6 +141,7 @@ func shells() []shell {
 	}
 	return []shell{
 		{"Bash", said("command")},
+		{"bash", said("command")},
 		{"run_shell_command", func(line string) map[string]any {
 			return map[string]any{"command": line, "description": "Run a command", "is_background": false}
 		}},

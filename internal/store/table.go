@@ -91,6 +91,9 @@ func All() []Store {
 			Source: "https://github.com/microsoft/vscode/pull/314917",
 			// The process tests such files of others with kill(pid, 0), too. Crashes leave them.
 			Locks: []Lock{{Path: dirPath + "/inuse.*.lock", Source: "https://github.com/github/copilot-cli/issues/4805"}},
+			// This version was seen to answer calls without a result, wherever they are. Earlier ones
+			// were not tried.
+			Mends: Mends{Rules: openCalls, Since: "1.0.102", Source: "https://github.com/toolguard/toolguard/blob/main/docs/agents.md"},
 			About: About{
 				Project: []string{"data.context.cwd"}, Version: []string{"data.copilotVersion"},
 				Prompt: []string{"data.content"}, Human: []Is{{"type", "user.message"}},

@@ -5,7 +5,7 @@
 #	proxy/clients/test.sh
 #
 # The clients are installed once, in TOOLGUARD_CACHE or a directory in the user's cache. They need
-# 2 GiB.
+# 3 GiB.
 set -euo pipefail
 cd "$(dirname "$0")"
 exec </dev/null
