@@ -194,6 +194,7 @@ func transformed(text []byte, rnd *rand.Rand) ([]byte, int) {
 			!said && !plainText.MatchString(u.text) || u.isKey && (limitKey.MatchString(u.text) || strings.ContainsAny(u.text, "./ ")) ||
 			strings.TrimSpace(u.text) != u.text || !utf8.ValidString(u.text) || strings.Contains(u.text, "\ufffd") || u.key == "name" && strings.Contains(u.text, ".") {
 			keep[u.text] = true
+			keep[strings.TrimSpace(u.text)] = true // an id without the white space around it is equal to it
 		}
 	}
 	for _, m := range all.broken {
