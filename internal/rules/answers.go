@@ -260,7 +260,7 @@ func newKnownError(text string, a Answer) *knownError {
 // RefusesReasoning reports whether a provider error says that it does not accept the reasoning of a
 // request, or what ties its messages to reasoning. The request without them may be accepted.
 func RefusesReasoning(text string) bool {
-	about := []*Rule{reasoningUnreplayable, replayedReasoning}
+	about := []*Rule{reasoningUnreplayable, interleavedReasoning, itemNotStored, replayedReasoning}
 	for _, m := range MatchError(text) {
 		if slices.Contains(about, m.Rule) && 5*m.length >= 4*m.of { // most of the error
 			return true

@@ -29,6 +29,7 @@ func TestRefusesReasoning(t *testing.T) {
 		`{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\n  \"error\": {\n    \"code\": 400,\n    \"message\": \"Corrupted thought signature.\",\n    \"status\": \"INVALID_ARGUMENT\"\n  }\n}\n","provider_name":"Google AI Studio"}}}`,
 		`[{"error":{"code":400,"message":"Unable to submit request because Thought signature is not valid.. Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini","status":"INVALID_ARGUMENT"}}]`,
 		`{"error":{"code":400,"message":"Invalid thought signature.","status":"INVALID_ARGUMENT"}}`,
+		`{"error":{"message":"Item with id 'rs_1' not found. Items are not persisted when ` + "`store`" + ` is set to false. Try again with ` + "`store`" + ` set to true, or remove this item from your input.","type":"invalid_request_error","param":"input"}}`,
 	} {
 		if !rules.RefusesReasoning(text) {
 			t.Errorf("not known: %s", text)
