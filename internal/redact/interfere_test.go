@@ -52,7 +52,8 @@ var (
 	limitKey     = regexp.MustCompile(`(?i)^(min|max|exclusive|multiple|format$|pattern|\$|tool|.*tool|.*function|propert|additional|unevaluated)`)
 	otherMeaning = regexp.MustCompile(`^\s*$|^<|<tool_|^\[Request interrupted|^null$|^\[toolguard\]|^\d{4}-\d\d-\d\d|^data:|\||^aborted$|^tool-|^_|_tool_result$|^#|^https?:|\^|\$`)
 	plainText    = regexp.MustCompile(`^[A-Za-z0-9 .,_/-]*$`)
-	idStart      = regexp.MustCompile(`^[A-Za-z_]{1,14}[_-]|^functions\.|^(msg|rs|fc|ctc)`)
+	idStart      = regexp.MustCompile(`^[A-Za-z_]{1,14}[_-]|^functions\.`)
+	itemStart    = regexp.MustCompile(`^(msg|rs|fc|ctc)`)
 	wordIn       = regexp.MustCompile(`\w+`)
 	quoted       = regexp.MustCompile(`"([^"\\]*)`)
 	idKey        = regexp.MustCompile(`(?i)ids?$`)
@@ -249,8 +250,10 @@ func another(u use, rich, id bool, rnd *rand.Rand) string {
 	if !rich {
 		out := ""
 		if id {
-			if m := idStart.FindString(u.text); len(m) < n {
-				out = m
+			for _, start := range []*regexp.Regexp{idStart, itemStart} {
+				if m := start.FindString(u.text); out == "" && len(m) < n {
+					out = m
+				}
 			}
 		}
 		if n != len(u.text) {
