@@ -34,7 +34,7 @@ func (r *Rule) Page(reported string) string {
 			b.WriteString(a.Item())
 			for _, text := range a.Also {
 				also := Answer{Cell: profile.Cell{Text: text}}
-				b.WriteString("  - also " + also.Code() + "\n")
+				fmt.Fprintf(&b, "- %s, also:\n  %s\n", a.Who(), also.Code())
 			}
 		}
 	}
