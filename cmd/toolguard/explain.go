@@ -76,6 +76,7 @@ func explanation(ctx context.Context, text string, width int) (page string, sure
 		return page, true, err
 	}
 	read := rules.Read(text)
+	oneWord := !strings.ContainsAny(text, " \t\n")
 	switch {
 	case len(read.Matches) > 0:
 		page, err = explainError(ctx, read.Matches, width)
@@ -84,10 +85,12 @@ func explanation(ctx context.Context, text string, width int) (page string, sure
 		return "No rule finds the cause of this error:\n\n" + read.Said.Item() + "\n" + read.Advice.Page, true, nil
 	case read.Open:
 		return suggested("This error ("+read.Said.Who()+") does not say what is wrong. These rules find the usual causes:", read.Near), false, nil
-	case !strings.ContainsAny(text, " \t\n") && (suggest.Nearest(text, rules.Names()) != "" || len(read.Near) == 0):
+	case oneWord && suggest.Nearest(text, rules.Names()) != "":
 		return "", false, unknown
+	case oneWord && len(read.Near) == 0:
+		return "", false, fmt.Errorf("no rule or error with the name %q; toolguard rules lists all rules", text)
 	case len(read.Near) == 0:
-		return "", false, errors.New("no rule matches this error; toolguard rules lists all rules")
+		return "", false, errors.New("no rule matches this error; toolguard check FILE checks the history, and toolguard rules lists all rules")
 	}
 	return suggested("No rule surely finds the cause of this error. These rules find the causes of similar ones:", read.Near), false, nil
 }

@@ -42,7 +42,7 @@ func TestExplainExamples(t *testing.T) {
 func TestExplainLongError(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		strings.Repeat("x ", maxErrorText/2):       "toolguard: no rule matches this error; toolguard rules lists all rules\n",
+		strings.Repeat("x ", maxErrorText/2):       "toolguard: no rule matches this error; toolguard check FILE checks the history, and toolguard rules lists all rules\n",
 		strings.Repeat("x ", maxErrorText/2) + "x": "toolguard: standard input: the error is longer than 64 KiB; give only its message\n",
 	} {
 		var stdout, stderr bytes.Buffer

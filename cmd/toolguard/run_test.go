@@ -112,7 +112,9 @@ func TestExplainEveryRule(t *testing.T) {
 		}
 		quoted := 0 // backticks in what providers and clients say
 		for _, a := range append(r.Answers(), r.Texts()...) {
-			quoted += strings.Count(a.Text, "`")
+			for _, text := range append([]string{a.Text}, a.Also...) {
+				quoted += strings.Count(text, "`")
+			}
 		}
 		if n := strings.Count(page, "`"); n != quoted || strings.Contains(page, "**") || strings.Contains(page, "|---") {
 			t.Errorf("%s: %d backticks, want %d, or other marks:\n%s", r.Name, n, quoted, page)

@@ -61,6 +61,7 @@ var anthropicCells = Cells{
 	Sealed: {
 		Error, High, "messages.1.content.5: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.", "gh:anthropics/claude-code#63147",
 		[]string{
+			"messages.1.content.0: Invalid `signature` in `thinking` block",
 			"messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation.",
 			"messages.1.content.0: Invalid `data` in `redacted_thinking` block",
 		},

@@ -88,6 +88,8 @@ var openAIResponses = Profile{
 			Error, High, "The encrypted content {id} could not be verified.", "gh:openai/codex#8119",
 			[]string{
 				"The encrypted content for item {id} could not be verified. Reason: Encrypted content could not be decrypted or parsed.",
+				"The encrypted content {id} could not be verified. Reason: Encrypted content could not be decrypted or parsed.",
+				"Encrypted content could not be decrypted or parsed.",
 				"The encrypted content {id} could not be verified. Reason: Encrypted content organization_id did not match the target organization.",
 				"reasoning `encrypted_content` was not issued to this caller",
 			},

@@ -88,12 +88,14 @@ func MatchError(text string) []Match { return Read(text).Matches }
 // Read returns what is known of an error, whatever is around it.
 func Read(text string) Reading {
 	said := newSaying(text)
-	var sure, codes, open []hit
+	var sure, codes, open, aside []hit
 	for _, k := range knownErrors() {
 		switch n := said.match(k); {
 		case n == 0:
 		case k.Open:
 			open = append(open, hit{k, n})
+		case k.Advice != nil && k.Advice.Aside:
+			aside = append(aside, hit{k, n})
 		case k.code != "":
 			codes = append(codes, hit{k, n})
 		default:
@@ -112,6 +114,9 @@ func Read(text string) Reading {
 			r.Near = append(r.Near, Match{Rule: rule, Answer: rule.example(best.API)})
 		}
 		return r
+	}
+	if len(aside) > 0 {
+		return decide(aside)
 	}
 	return Reading{Near: said.near()}
 }
@@ -185,6 +190,15 @@ func (k *knownError) by(rule int) Answer {
 	return k.Answer
 }
 
+// wording returns what two errors have in common that differ only in what varies.
+func (k *knownError) wording() string {
+	texts := []string{k.code}
+	for _, w := range k.words {
+		texts = append(texts, w.text)
+	}
+	return strings.Join(texts, " ")
+}
+
 // knownErrors lists all wordings, each once.
 var knownErrors = sync.OnceValue(func() []*knownError {
 	var out []*knownError
@@ -192,10 +206,12 @@ var knownErrors = sync.OnceValue(func() []*knownError {
 	for _, r := range All() {
 		for _, a := range r.Answers() {
 			for _, text := range append([]string{a.Text}, a.Also...) {
-				k := seen[text]
+				n := newKnownError(text, a)
+				wording := n.wording()
+				k := seen[wording]
 				if k == nil {
-					k = newKnownError(text, a)
-					seen[text] = k
+					k = n
+					seen[wording] = k
 					out = append(out, k)
 				}
 				i := slices.Index(k.Rules, r)
@@ -203,7 +219,7 @@ var knownErrors = sync.OnceValue(func() []*knownError {
 					i = len(k.Rules)
 					k.Rules, k.answers = append(k.Rules, r), append(k.answers, a)
 				}
-				if surer(a.Cell, k.answers[i].Cell) < 0 {
+				if surer(a, k.answers[i]) < 0 {
 					k.answers[i] = a
 				}
 			}
@@ -227,7 +243,7 @@ func (k *knownError) sort() {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return surer(k.answers[a].Cell, k.answers[b].Cell) })
+	slices.SortStableFunc(order, func(a, b int) int { return surer(k.answers[a], k.answers[b]) })
 	rules, answers := k.Rules, k.answers
 	k.Rules, k.answers = nil, nil
 	for _, i := range order {
@@ -235,9 +251,9 @@ func (k *knownError) sort() {
 	}
 }
 
-// surer compares two cells with the same error, the surer one first.
-func surer(a, b profile.Cell) int {
-	return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.Effective(), a.Effective()))
+// surer compares two answers with the same error, the surer one first, or that of more profiles.
+func surer(a, b Answer) int {
+	return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.Effective(), a.Effective()), cmp.Compare(len(b.Profiles), len(a.Profiles)))
 }
 
 func newKnownError(text string, a Answer) *knownError {
@@ -260,13 +276,18 @@ func newKnownError(text string, a Answer) *knownError {
 // RefusesReasoning reports whether a provider error says that it does not accept the reasoning of a
 // request, or what ties its messages to reasoning. The request without them may be accepted.
 func RefusesReasoning(text string) bool {
-	about := []*Rule{reasoningUnreplayable, interleavedReasoning, itemNotStored, replayedReasoning}
-	for _, m := range MatchError(text) {
-		if slices.Contains(about, m.Rule) && 5*m.length >= 4*m.of { // most of the error
-			return true
-		}
+	about := func(r *Rule) bool {
+		return slices.Contains([]*Rule{reasoningUnreplayable, interleavedReasoning, itemNotStored, replayedReasoning}, r)
 	}
-	return false
+	if !slices.ContainsFunc(MatchError(text), func(m Match) bool { return about(m.Rule) }) {
+		return false
+	}
+	// A part of a long error does not suffice: it may be about a parameter. But a longer error that
+	// matches in part must not hide a shorter one, or a code, that matches as a whole.
+	said := newSaying(text)
+	return slices.ContainsFunc(knownErrors(), func(k *knownError) bool {
+		return !k.Open && slices.ContainsFunc(k.Rules, about) && 5*said.match(k) >= 4*k.of
+	})
 }
 
 // anything stands for a part of an error that varies, such as an id.
@@ -296,6 +317,7 @@ func split(text string) []string {
 type word struct {
 	text  string // in lower case
 	tells int
+	place bool // it does not say what is wrong
 }
 
 var (
@@ -303,6 +325,11 @@ var (
 	ordinary = lazily(`^(?:.|an?|the|of|to|in|is|are|was|were|be|has|have|had|it|its|this|that|and|or|but|not|no|for|with|by|at|on|as|if|from|you|your|my|we|can|could|should|will|would|must|do|does|did|requests|limit)$`)
 	// camel matches the name of a field of JSON in camel case.
 	camel = lazily(`^\p{Ll}+\p{Lu}`)
+	// subjects matches words that name a part of a history. Errors of all kinds have the other ones in
+	// common.
+	subjects = lazily(`^(?:tools?|tool(?:use|result|calls?)s?|functions?|functioncalls?|calls?|results?|responses?|ids|messages|roles?|assistant|turns?|conversation|thinking|thoughts?|reasoning|signatures?|encrypted|images?|blocks?|arguments|surrogates?|whitespace)$`)
+	// places matches words that say where something is, or that it is wrong, but not what.
+	places = lazily(`^(?:messages?|index|position|assistant|user|system|roles?|contents?|parts?|blocks?|fields?|input|requests?|param|type|errors?|api|code|string|object|array|value|invalid|expected|missing|required)$`)
 	// list matches words that are part of an address if a number follows.
 	list = lazily(`^(?i:messages?|contents?|parts|input|member)\z`)
 )
@@ -326,6 +353,13 @@ var generics = sync.OnceValue(func() [][]string {
 		"Unable to submit request because",
 		"tool_use and tool_result blocks",
 		"toolUse and toolResult content blocks",
+		"in the assistant message at message index",
+		"function.arguments",
+		"json: cannot unmarshal string into Go struct field ChatRequest.messages",
+		"message Internal server error",
+		"stream disconnected before completion",
+		"Please try again later",
+		"Please adjust your input and try again",
 	} {
 		out = append(out, split(strings.ToLower(phrase)))
 	}
@@ -353,7 +387,7 @@ func weighAll(text string) []word {
 	out := make([]word, len(parts))
 	for i, w := range parts {
 		lower := strings.ToLower(w)
-		out[i] = word{lower, 1}
+		out[i] = word{lower, 1, places().MatchString(lower)}
 		switch {
 		case w == anything, ordinary().MatchString(lower), list().MatchString(w) && i+1 < len(parts) && parts[i+1] == anything:
 			out[i].tells = 0
@@ -401,7 +435,8 @@ func newSaying(text string) *saying {
 
 // A run is a sequence of words of a known error that a saying has too.
 type run struct {
-	words, telling, length int // telling is how much the words say about the subject
+	words, telling, length int  // telling is how much the words say about the subject
+	names                  bool // some word says what is wrong
 	known, said            []int
 }
 
@@ -429,7 +464,7 @@ func (s *saying) match(k *knownError) int {
 	for {
 		r := s.longest(known)
 		all := r.words == k.whole || s.covered(r, known) && r.telling > 2 && r.telling+r.words > 6
-		if r.telling < telling && (!all || r.words < several) {
+		if (r.telling < telling || !r.names) && (!all || r.words < several) {
 			return total
 		}
 		total += r.length
@@ -460,7 +495,7 @@ func (s *saying) near() []Match {
 	best := map[*Rule]Match{}
 	score := map[*Rule]float64{}
 	for _, k := range knownErrors() {
-		sum, all, named := 0.0, 0.0, false
+		sum, all, named, subject := 0.0, 0.0, false, false
 		done := map[string]bool{}
 		for _, w := range k.words {
 			if done[w.text] {
@@ -472,9 +507,10 @@ func (s *saying) near() []Match {
 			if len(s.at[w.text]) > 0 {
 				sum += weight
 				named = named || w.tells > 1
+				subject = subject || w.tells > 1 || subjects().MatchString(w.text)
 			}
 		}
-		if sum < enough && (sum < enoughNamed || !named) {
+		if !subject || sum < enough && (sum < enoughNamed || !named) {
 			continue
 		}
 		sum /= math.Sqrt(all) // a long error has more words in common with any text
@@ -524,6 +560,7 @@ var rarity = sync.OnceValue(func() map[string]float64 {
 // A step is the end of a run at a word of the saying.
 type step struct {
 	words, telling, length int
+	names                  bool
 	at                     int // the word of the known error
 	before                 *step
 	said                   int
@@ -544,11 +581,12 @@ func (s *saying) longest(known []word) run {
 			}
 			e := &step{at: i, said: j, before: s.before(known, ends, i, j)}
 			if b := e.before; b != nil {
-				e.words, e.telling, e.length = b.words, b.telling, b.length
+				e.words, e.telling, e.length, e.names = b.words, b.telling, b.length, b.names
 			}
 			e.words++
 			e.length += len(w.text)
 			e.telling += w.tells
+			e.names = e.names || w.tells > 0 && !w.place
 			ends[i][j] = e
 			if best == nil || e.length > best.length {
 				best = e
@@ -558,7 +596,7 @@ func (s *saying) longest(known []word) run {
 	if best == nil {
 		return run{}
 	}
-	r := run{words: best.words, telling: best.telling, length: best.length}
+	r := run{words: best.words, telling: best.telling, length: best.length, names: best.names}
 	for e := best; e != nil; e = e.before {
 		r.known, r.said = append(r.known, e.at), append(r.said, e.said)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/toolguard/toolguard/internal/profile"
 )
 
 // Help returns what the rule checks, why that matters and how it is repaired, in
@@ -30,6 +32,10 @@ func (r *Rule) Page(reported string) string {
 		b.WriteString("\n## What providers answer\n\n" + confidences + "\n\n")
 		for _, a := range answers {
 			b.WriteString(a.Item())
+			for _, text := range a.Also {
+				also := Answer{Cell: profile.Cell{Text: text}}
+				fmt.Fprintf(&b, "- %s, also:\n  %s\n", a.Who(), also.Code())
+			}
 		}
 	}
 	if texts := r.Texts(); len(texts) > 0 {

@@ -38,7 +38,10 @@ reasoning text if the provider accepts one (both additive).
 | strategy | class | what toolguard does |
 |---|---|---|
 | ` + "`drop`" + ` (default) | unsafe | Drop reasoning that cannot be sent. |
-| ` + "`text`" + ` | unsafe | Drop reasoning that cannot be sent, and turn calls without reasoning and their results into text. |`,
+| ` + "`text`" + ` | unsafe | Drop reasoning that cannot be sent, and turn calls without reasoning and their results into text. |
+
+If the provider rejects a signature and ` + "`toolguard check`" + ` finds nothing, another account, model or provider wrote
+it. ` + "`toolguard fix --write --strip-reasoning FILE`" + ` removes the reasoning ([replayed-reasoning](replayed-reasoning.md)).`,
 	Bad: `[{"type":"message","role":"user","content":"q"},
  {"type":"reasoning","id":"rs_9","encrypted_content":"e","summary":[]}]`,
 	Good: `[{"type":"message","role":"user","content":"q"},

@@ -30,6 +30,20 @@ func TestRefusesReasoning(t *testing.T) {
 		`[{"error":{"code":400,"message":"Unable to submit request because Thought signature is not valid.. Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini","status":"INVALID_ARGUMENT"}}]`,
 		`{"error":{"code":400,"message":"Invalid thought signature.","status":"INVALID_ARGUMENT"}}`,
 		`{"error":{"message":"Item with id 'rs_1' not found. Items are not persisted when ` + "`store`" + ` is set to false. Try again with ` + "`store`" + ` set to true, or remove this item from your input.","type":"invalid_request_error","param":"input"}}`,
+		`{"error":{"message":"The encrypted content gAAA could not be verified. Reason: Encrypted content could not be decrypted or parsed.","type":"invalid_request_error","param":null,"code":"invalid_encrypted_content"}}`,
+		`{"error":{"message":"The encrypted content gAAA... could not be verified. Reason: Encrypted content could not be decrypted or parsed.","type":"invalid_request_error","param":null,"code":"invalid_encrypted_content"}}`,
+		`{"error":{"message":"The encrypted content gAAAAABp-xyz_12 could not be verified. Reason: Encrypted content could not be decrypted or parsed.","type":"invalid_request_error","param":null,"code":"invalid_encrypted_content"}}`,
+		`{"error":{"message":"The encrypted content gAAA could not be verified.","type":"invalid_request_error"}}`,
+		`{"error":{"message":"The encrypted content gAAA could not be verified. Reason: whatever you like.","type":"invalid_request_error"}}`,
+		`{"error":{"message":"The encrypted content for item rs_0abc could not be verified. Reason: Encrypted content could not be decrypted or parsed.","type":"invalid_request_error"}}`,
+		`{"error":{"message":"The encrypted content gAAA could not be verified. Reason: Encrypted content organization_id did not match the target organization.","type":"invalid_request_error"}}`,
+		`{"error":{"message":"The encrypted content gAAA could not be verified. Reason: Encrypted content could not be decrypted.","type":"invalid_request_error"}}`,
+		`{"error":{"message":"The encrypted content gAAA... could not be verified. Reason: Encrypted content could not be decrypted.","type":"invalid_request_error"}}`,
+		`{"error":{"message":"The encrypted content gAAAAABp-xyz_12 could not be verified. Reason: Encrypted content could not be decrypted.","type":"invalid_request_error"}}`,
+		`{"error":{"message":"The encrypted content gAAA could not be verified. Encrypted content organization_id did not match the target organization.","type":"invalid_request_error"}}`,
+		`{"error":{"message":"Encrypted content could not be decrypted or parsed.","type":"invalid_request_error"}}`,
+		`{"detail": "The encrypted content gAAA could not be verified. Reason: Encrypted content could not be decrypted or parsed."}`,
+		`{"error":{"message":"Bad Request","code":"invalid_encrypted_content"}}`,
 	} {
 		if !rules.RefusesReasoning(text) {
 			t.Errorf("not known: %s", text)
@@ -44,6 +58,8 @@ func TestRefusesReasoning(t *testing.T) {
 		`{"error":{"message":"No tool output found for function call call_1.","type":"invalid_request_error","param":"input"}}`,
 		`{"error":{"message":"Invalid value: 'thinking'. Supported values are: 'text', 'image_url'.","type":"invalid_request_error"}}`,
 		`{"error":{"message":"Unsupported parameter: 'reasoning.effort' is not supported with this model.","type":"invalid_request_error"}}`,
+		`{"error":{"message":"Your account could not be verified. Please verify your organization.","type":"invalid_request_error"}}`,
+		`{"error":{"message":"Invalid assistant message at message index 2","type":"invalid_request_error"}}`,
 	} {
 		if rules.RefusesReasoning(text) {
 			t.Errorf("taken for an error about reasoning: %s", text)

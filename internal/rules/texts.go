@@ -29,6 +29,9 @@ type Meaning struct {
 type Advice struct {
 	Name string
 	Page string // Markdown
+	// Aside says that the error often stands beside another one in a log. Then the other one
+	// matters.
+	Aside bool
 }
 
 // What texts mean. Those that several rows share have one place here.
@@ -46,6 +49,9 @@ var (
 	unsigned    = Meaning{Rules: []*Rule{reasoningUnreplayable}}
 	foreign     = Meaning{Rules: []*Rule{replayedReasoning}} // reasoning of another account, model or provider
 	tooLong     = Meaning{Advice: &Advice{Name: "trim", Page: tooLongPage}}
+	badImage    = Meaning{Advice: &Advice{Name: "image", Page: badImagePage, Aside: true}}
+	elsewhere   = Meaning{Advice: &Advice{Name: "elsewhere", Page: elsewherePage, Aside: true}}
+	notString   = Meaning{Rules: []*Rule{toolInputNotObject}}
 
 	malformed = Meaning{Open: true, API: "bedrock", Rules: []*Rule{missingToolResult, orphanToolResult, duplicateToolResult, missingToolConfig, emptyMessage}}
 	miniMax   = Meaning{Open: true, API: "minimax", Rules: []*Rule{orphanToolResult, missingToolResult, duplicateCallID, argumentsInvalidJSON, invalidRole}}
@@ -65,6 +71,23 @@ The second command also shortens long results. A session of an agent is not trim
 compact it, or start a new session.
 
 https://github.com/toolguard/toolguard/blob/main/docs/trim.md
+`
+	badImagePage = `The provider cannot read an image, or does not accept its type. No rule finds that, because toolguard
+reads only the size of an image. Every further request with this image fails, too.
+
+- In a request, remove the image. Or make ` + "`media_type`" + ` fit its data, or convert the image to PNG or
+  JPEG.
+- In an agent, go back to a message before the image, or start a new session.
+
+If the image has too many pixels or bytes, the error is another one, and image-limit finds it.
+`
+	elsewherePage = `This error is not about the history. No change to the history helps against it.
+
+- If there are too many requests or the provider is overloaded, wait and try again.
+- If the key, the login or the credit is not accepted, log in again, or check the account.
+- If the connection fails, check the network, the proxy, the certificates and the address.
+
+If another error follows, explain it too.
 `
 )
 
@@ -111,6 +134,10 @@ var texts = sync.OnceValue(func() []Text {
 		{"Hermes", "Thinking block signature invalid — stripped all thinking blocks, retrying", "gh:NousResearch/hermes-agent#24401", foreign},
 		{"Vertex AI", "Unable to submit request because function call `{name}` in the {n}. content block is missing a `thought_signature`.", "gh:GewoonJaap/gemini-cli-openai#156", unsigned},
 
+		// Tool input.
+		{"Ollama", "json: cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments of type api.ToolCallFunctionArguments", "gh:aliasrobotics/cai#76", notString},
+		{"Ollama", "json: cannot unmarshal string into Go struct field ChatRequest.messages of type api.ToolCallFunctionArguments", "gh:neuron-core/neuron-ai#219", notString},
+
 		// Length.
 		{"Anthropic API", "prompt is too long: {n} tokens > {n} maximum", "gh:anomalyco/opencode#8726", tooLong},
 		{"OpenAI API", "This model's maximum context length is {n} tokens. However, your messages resulted in {n} tokens. Please reduce the length of the messages.", "gh:crewAIInc/crewAI#323", tooLong},
@@ -125,5 +152,63 @@ var texts = sync.OnceValue(func() []Text {
 		{"llama.cpp", "exceed_context_size_error", "gh:llmmllab/llmmllab-api#69", tooLong},
 		{"LM Studio", "Trying to keep the first {n} tokens when context the overflows.", "gh:lmstudio-ai/lmstudio-bug-tracker#546", tooLong},
 		{"vLLM", "You passed {n} input tokens and requested {n} output tokens. However, the model's context length is only {n} tokens", "gh:proxysoul/Empryo#52", tooLong},
+		{"vLLM", "The decoder prompt (length {n}) is longer than the maximum model length of {n}.", "gh:xorbitsai/inference#3785", tooLong},
+		{"OpenAI Responses API", "Your input exceeds the context window of this model. Please adjust your input and try again.", "gh:the-open-agent/openagent#2344", tooLong},
+		{"Anthropic API", "input length and `max_tokens` exceed context limit: {n} + {n} > {n}, decrease input length or `max_tokens` and try again", "gh:anthropics/claude-code#228", tooLong},
+		{"Anthropic API", "Request exceeds the maximum size", "gh:anthropics/claude-code#14567", tooLong},
+		{"Anthropic API", "request_too_large", "gh:earendil-works/pi#2734", tooLong},
+		{"Amazon Bedrock", "Input is too long for requested model.", "gh:aws-samples/bedrock-chat#95", tooLong},
+		{"Kimi API", "Your request exceeded model token limit: {n} (requested: {n})", "gh:MoonshotAI/kimi-cli#2011", tooLong},
+		{"GitHub Copilot", "prompt token count of {n} exceeds the limit of {n}", "gh:opencode-ai/opencode#305", tooLong},
+		{"GitHub Copilot", "model_max_prompt_tokens_exceeded", "gh:microsoft/vscode#289514", tooLong},
+		{"Codex", "Codex ran out of room in the model's context window. Start a new thread or clear earlier history before retrying.", "gh:openai/codex#31535", tooLong},
+		{"Claude Code", "Conversation too long. Press esc twice to go up a few messages and try again.", "gh:anthropics/claude-code#18199", tooLong},
+		{"Claude Code", "Context limit reached · /compact or /clear to continue", "gh:anthropics/claude-code#66551", tooLong},
+
+		// Images.
+		{"Anthropic API", "Could not process image", "gh:anthropics/claude-code#1747", badImage},
+		{"Anthropic API", "The image was specified using the {name} media type, but the image appears to be a {name} image", "gh:vybestack/llxprt-code#2130", badImage},
+		{"Anthropic API", "Image does not match the provided media type {name}", "gh:anthropics/claude-code#13053", badImage},
+		{"Anthropic API", "image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'", "gh:anthropics/claude-code#34517", badImage},
+		{"GitHub Copilot", "image media type", "gh:github/copilot-cli#2030", badImage},
+
+		// The network, limits, and accounts.
+		{"Claude Code", "API Error: Connection error.", "gh:anthropics/claude-code#6596", elsewhere},
+		{"Claude Code", "API Error: Request timed out.", "gh:anthropics/claude-code#2728", elsewhere},
+		{"Codex", "stream disconnected before completion: error sending request for url", "gh:openai/codex#29609", elsewhere},
+		{"Node.js", "ECONNREFUSED", "https://nodejs.org/api/errors.html", elsewhere},
+		{"Node.js", "ECONNRESET", "https://nodejs.org/api/errors.html", elsewhere},
+		{"Node.js", "ENOTFOUND", "https://nodejs.org/api/errors.html", elsewhere},
+		{"Node.js", "ETIMEDOUT", "https://nodejs.org/api/errors.html", elsewhere},
+		{"Node.js", "SELF_SIGNED_CERT_IN_CHAIN", "gh:anthropics/claude-code#8054", elsewhere},
+		{"Node.js", "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "gh:anthropics/claude-code#8223", elsewhere},
+		{"Node.js", "self signed certificate in certificate chain", "gh:anthropics/claude-code#8054", elsewhere},
+		{"Node.js", "unable to get local issuer certificate", "gh:anthropics/claude-code#22756", elsewhere},
+		{"Claude Code", "Self-signed certificate detected. Check your proxy or corporate SSL certificates", "gh:anthropics/claude-code#74369", elsewhere},
+		{"Python", "CERTIFICATE_VERIFY_FAILED", "gh:anthropics/claude-quickstarts#245", elsewhere},
+		{"Anthropic API", `"api_error","message":"Internal server error"`, "https://docs.claude.com/en/api/errors", elsewhere},
+		{"Anthropic API", "overloaded_error", "https://docs.claude.com/en/api/errors", elsewhere},
+		{"Anthropic API", "rate_limit_error", "https://docs.claude.com/en/api/errors", elsewhere},
+		{"Anthropic API", "This request would exceed your account's rate limit. Please try again later.", "gh:anthropics/claude-code#49036", elsewhere},
+		{"Anthropic API", "authentication_error", "https://docs.claude.com/en/api/errors", elsewhere},
+		{"Anthropic API", "OAuth token has expired. Please obtain a new token or refresh your existing token.", "gh:anthropics/claude-code#6459", elsewhere},
+		{"Anthropic API", "permission_error", "https://docs.claude.com/en/api/errors", elsewhere},
+		{"Anthropic API", "billing_error", "https://docs.claude.com/en/api/errors", elsewhere},
+		{"Anthropic API", "invalid x-api-key", "gh:anthropics/claude-code#9694", elsewhere},
+		{"Claude Code", "Invalid API key · Please run /login", "gh:anthropics/claude-code#6893", elsewhere},
+		{"Claude Code", "API Error: 529 Overloaded. This is a server-side issue, usually temporary — try again in a moment.", "gh:anthropics/claude-code#81327", elsewhere},
+		{"Claude Code", "Repeated 529 Overloaded errors", "gh:lbjlaq/Antigravity-Manager#183", elsewhere},
+		{"Claude Code", "Credit balance is too low", "gh:anthropics/claude-code#55469", elsewhere},
+		{"OpenAI API", "rate_limit_exceeded", "https://platform.openai.com/docs/guides/error-codes", elsewhere},
+		{"OpenAI API", "insufficient_quota", "https://platform.openai.com/docs/guides/error-codes", elsewhere},
+		{"OpenAI API", "invalid_api_key", "https://platform.openai.com/docs/guides/error-codes", elsewhere},
+		{"OpenAI SDK", "RateLimitError", "https://platform.openai.com/docs/guides/error-codes", elsewhere},
+		{"OpenAI SDK", "APIConnectionError: Connection error.", "https://platform.openai.com/docs/guides/error-codes", elsewhere},
+		{"OpenAI SDK", "APITimeoutError", "https://platform.openai.com/docs/guides/error-codes", elsewhere},
+		{"OpenAI SDK", "AuthenticationError", "https://platform.openai.com/docs/guides/error-codes", elsewhere},
+		{"Gemini API", "RESOURCE_EXHAUSTED", "https://ai.google.dev/gemini-api/docs/troubleshooting", elsewhere},
+		{"Gemini API", "PERMISSION_DENIED", "https://ai.google.dev/gemini-api/docs/troubleshooting", elsewhere},
+		{"Amazon Bedrock", "ThrottlingException", "gh:RooCodeInc/Roo-Code#5050", elsewhere},
+		{"Amazon Bedrock", "Too many tokens, please wait before trying again.", "gh:anthropics/claude-code#236", elsewhere},
 	}
 })

@@ -3,6 +3,7 @@ package rules_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -55,7 +56,8 @@ func TestPasted(t *testing.T) {
 	}
 }
 
-// TestUnrelated: what is no error about a history has no sure answer.
+// TestUnrelated: what is no error about a history has no sure rule. The third word of a name is
+// the advice, if there is one.
 func TestUnrelated(t *testing.T) {
 	files := pasted(t, "unrelated.txtar")
 	if len(files) < 100 {
@@ -63,8 +65,13 @@ func TestUnrelated(t *testing.T) {
 	}
 	for _, f := range files {
 		r := rules.Read(string(f.Data))
-		if got := meant(r); got != "" {
+		name := strings.Fields(f.Name)
+		want := strings.Join(name[2:], " ")
+		if got := meant(r); got != want || len(r.Matches) > 0 || r.Open {
 			t.Errorf("%s means %q (%+v):\n%s", f.Name, got, r, f.Data)
+		}
+		if len(r.Near) > 0 && slices.Contains([]string{"rate", "quota", "auth", "overload", "network", "image"}, name[0]) {
+			t.Errorf("%s is like %s (%s):\n%s", f.Name, r.Near[0].Rule.Name, r.Near[0].Text, f.Data)
 		}
 		if len(r.Near) > 5 {
 			t.Errorf("%s: %d rules are suggested", f.Name, len(r.Near))
@@ -108,6 +115,28 @@ func TestTexts(t *testing.T) {
 		case !slices.EqualFunc(r.Matches[:min(len(r.Matches), len(x.Rules))], x.Rules, func(m rules.Match, r *rules.Rule) bool { return m.Rule == r }):
 			t.Errorf("%s: %+v", x.Text, r.Matches)
 		}
+	}
+}
+
+// TestPlaces: the part of a known error that only says where something is has no sure rule if other words
+// are around it.
+func TestPlaces(t *testing.T) {
+	place := regexp.MustCompile(`(?i)(?:\b(?:an?|the|at|in|of|to|for|is|must|be|with|messages?|index|assistant|user|roles?|contents?|parts|blocks?|fields?|input|type|invalid|expected|missing|string|object|array)\b[^\pL_]*)+`)
+	n := 0
+	for _, r := range rules.All() {
+		for _, a := range r.Answers() {
+			for _, text := range append([]string{a.Text}, a.Also...) {
+				for _, part := range place.FindAllString(text, -1) {
+					n++
+					if got := rules.MatchError("The weather " + part + " sunny"); len(got) > 0 && len(part) < len(text) {
+						t.Errorf("%q of %q means %s", part, text, got[0].Rule.Name)
+					}
+				}
+			}
+		}
+	}
+	if n < 100 {
+		t.Errorf("%d parts", n)
 	}
 }
 

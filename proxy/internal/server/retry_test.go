@@ -140,6 +140,49 @@ func TestWithoutReasoning(t *testing.T) {
 	}
 }
 
+// TestSealedElsewhere: what OpenAI says of reasoning that it cannot read, in all of its wordings, is answered with a second
+// request. What it says of an account is not.
+func TestSealedElsewhere(t *testing.T) {
+	t.Parallel()
+	const (
+		body   = `{"model":"gpt-5","store":false,"input":[{"type":"message","role":"user","content":"q"},{"type":"reasoning","id":"rs_0abc","encrypted_content":"gAAA","summary":[]},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"a"}]},{"type":"message","role":"user","content":"r"}]}`
+		rest   = `{"model":"gpt-5","store":false,"input":[{"type":"message","role":"user","content":"q"},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"a"}]},{"type":"message","role":"user","content":"r"}]}`
+		parsed = " Reason: Encrypted content could not be decrypted or parsed."
+	)
+	said := func(message string) string {
+		return `{"error":{"message":"` + message + `","type":"invalid_request_error","param":null,"code":"invalid_encrypted_content"}}`
+	}
+	for _, tt := range []struct {
+		answer string
+		again  bool
+	}{
+		{said("The encrypted content gAAA could not be verified." + parsed), true},
+		{said("The encrypted content gAAA... could not be verified." + parsed), true},
+		{said("The encrypted content gAAAAABp-xyz_12 could not be verified." + parsed), true},
+		{said("The encrypted content gAAA could not be verified."), true},
+		{said("The encrypted content for item rs_0abc could not be verified." + parsed), true},
+		{said("The encrypted content gAAA could not be verified. Reason: Encrypted content organization_id did not match the target organization."), true},
+		{said("The encrypted content gAAA could not be verified. Encrypted content organization_id did not match the target organization."), true},
+		{said("Encrypted content could not be decrypted or parsed."), true},
+		{said("Bad Request"), true},
+		{`{"detail":"The encrypted content gAAA could not be verified.` + parsed + `"}`, true},
+		{`{"error":{"message":"Your account could not be verified. Please verify your organization.","type":"invalid_request_error","param":null,"code":null}}`, false},
+	} {
+		w := newWorld(t, scripted(answerTo{400, tt.answer, nil}, answerTo{200, `{"ok":true}`, nil}), retries)
+		res, text := w.post("/v1/responses", body)
+		sent, status, want := []string{body}, 400, tt.answer
+		if tt.again {
+			sent, status, want = []string{body, rest}, 200, `{"ok":true}`
+		}
+		if diff := cmp.Diff(sent, w.bodies()); diff != "" {
+			t.Errorf("%s: sent (-want +got):\n%s", tt.answer, diff)
+		}
+		if res.StatusCode != status || text != want {
+			t.Errorf("%s: %s: %s", tt.answer, res.Status, text)
+		}
+	}
+}
+
 // TestWithoutReasoningHeaders: the first answer of two that refuse is passed on with its own header, and the
 // second request has the header of the first without what was about its body.
 func TestWithoutReasoningHeaders(t *testing.T) {
