@@ -52,7 +52,7 @@ func TestAllowFor(t *testing.T) {
 	const body = `{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},` +
 		`{"role":"tool","tool_call_id":"c1","content":"a"},{"role":"tool","tool_call_id":"c1","content":"b"},{"role":"user","content":"so?"},{"role":"tool","tool_call_id":"c2","content":"words"}]}`
 	const want = `{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},` +
-		`{"role":"tool","tool_call_id":"c1","content":"a"},{"role":"tool","tool_call_id":"c1","content":"b"},{"role":"user","content":"so?"},{"role":"user","content":"[toolguard] Result of unknown (id c2), kept as text:\nwords"}]}`
+		`{"role":"tool","tool_call_id":"c1","content":"a"},{"role":"tool","tool_call_id":"c1","content":"b"},{"role":"user","content":"so?"},{"role":"user","content":"[toolguard] Result of an unknown tool (id c2), kept as text:\nwords"}]}`
 	opts := []toolguard.Option{
 		toolguard.Dialect("openai-chat"), toolguard.Request(), toolguard.Send(),
 		toolguard.Strategy("orphan-tool-result", "text"), toolguard.AllowFor("orphan-tool-result"),
@@ -62,7 +62,7 @@ func TestAllowFor(t *testing.T) {
 		if err != nil || string(got) != want {
 			t.Fatalf("%s: %s, %v", most, got, err)
 		}
-		if len(fixed.Repairs) != 1 || fixed.Repairs[0] != (toolguard.Repair{Title: "turn the result into text", Class: toolguard.Unsafe, Rule: "orphan-tool-result"}) {
+		if len(fixed.Repairs) != 1 || fixed.Repairs[0] != (toolguard.Repair{Title: "turn the result for \"c2\" into text", Class: toolguard.Unsafe, Rule: "orphan-tool-result"}) {
 			t.Errorf("%s: %+v", most, fixed.Repairs)
 		}
 		for _, f := range fixed.Before.Findings {

@@ -58,7 +58,9 @@ but not reported: see toolguard baseline --help.
 check shows errors and warnings. It shows infos with --verbose, with --fail-on
 info, or if --select names their rule; the JSON report always contains them.
 Reports for people show the first 1,000 findings of a kind in a file and count
-the rest.
+the rest. The text report has one entry for the calls of a turn that lost their
+results together, with the places and the tools of the others. With --verbose,
+and in all other formats, also concise, each has its own.
 
 A compressed file is rejected if it unpacks to more than 4 GiB or to more than
 200 times its size. --max-size sets another limit.

@@ -61,9 +61,9 @@ With --fix, doctor shows each broken session and asks before it repairs it:
 y repairs, n skips, d shows the changes, q stops. Without a terminal it needs
 --yes. Repairs are safe or additive; --unsafe allows others too. The original is
 saved first, and nothing is repaired without that. The repaired file keeps its
-modification time. With --strip-reasoning, doctor also lists and repairs sessions
-that have nothing wrong but reasoning, which only the account and the model that
-wrote it accept; choose them with --agent, --path and --since.
+modification time. With --strip-reasoning, doctor also lists sessions that have
+nothing wrong but reasoning, which only the account and the model that wrote it
+accept, and repairs them with --fix; choose them with --agent, --path and --since.
 
 A session in use is never repaired: one that changed within the last 10 minutes,
 that a running process of the agent has noted as its own, or, for extensions of
@@ -73,7 +73,8 @@ the files of the last run, or of the run that it names. A file that changed afte
 its repair is not restored, and its original is named.
 
 Exit codes: 0 if no broken session is left, 1 if there are some, 2 if a file or a
-store could not be read, repaired or restored, or if the command line is wrong.`,
+store could not be read, repaired or restored, or if the command line is wrong.
+With --strip-reasoning, a session with reasoning counts like a broken one.`,
 		Example: `  toolguard doctor
   toolguard doctor --agent claude-code --since 30d
   toolguard doctor --fix
@@ -172,12 +173,12 @@ func newDoctor(a *app, f *doctorFlags, changed func(string) bool) (*doctor, erro
 			return nil, fmt.Errorf("--agent: %w", suggest.Unknown("agent", name, agentNames(), "expected one of "+strings.Join(agentNames(), ", ")))
 		}
 	}
-	for _, name := range []string{"yes", "unsafe", "strip-reasoning"} {
+	for _, name := range []string{"yes", "unsafe"} {
 		if changed(name) && !f.fix {
 			return nil, fmt.Errorf("--%s needs --fix", name)
 		}
 	}
-	for _, name := range []string{"agent", "path", "since", "all", "config", "jobs"} {
+	for _, name := range []string{"agent", "path", "since", "all", "strip-reasoning", "config", "jobs"} {
 		if changed(name) && (f.list || f.undoes) {
 			return nil, fmt.Errorf("--%s has no meaning with --list and --undo", name)
 		}
@@ -268,6 +269,7 @@ type storeReport struct {
 	loose    bool         // the user said where it is, so it may be only a part of one
 	sessions int
 	broken   int
+	reasoned int // that only have reasoning, with --strip-reasoning
 	mended   int // that the agent repairs itself
 	inUse    int
 	excluded int // files and directories that the config file hides
@@ -296,6 +298,7 @@ type session struct {
 	inUse    string // why it is in use, or ""
 	tallies  []report.Tally
 	mended   bool // the agent repairs itself what is wrong
+	reasoned bool // nothing is wrong, but --strip-reasoning asks for its reasoning
 	repair   repairPlan
 	outcome  string // what --fix did, "" if nothing
 	backup   string
@@ -305,11 +308,12 @@ type session struct {
 // A repairPlan says how a session can be repaired.
 type repairPlan struct {
 	class  operation.Class
-	what   string // "" if there is no repair
-	none   string // why there is no repair
-	unsafe bool   // the repair needs --unsafe
-	left   int    // errors that stay
-	fewer  int    // errors that --unsafe repairs in addition
+	asks   operation.Class // the same, without what --strip-reasoning asks for
+	what   string          // "" if there is no repair
+	none   string          // why there is no repair
+	unsafe bool            // the repair needs --unsafe
+	left   int             // errors that stay
+	fewer  int             // errors that --unsafe repairs in addition
 }
 
 // run looks for sessions, lists the broken ones and repairs them.
@@ -611,6 +615,7 @@ func (d *doctor) examine(ctx context.Context, t *target, in *storeReport) (*sess
 		s.describe(in.Store)
 	}
 	s.mended = !slices.ContainsFunc(s.tallies, func(t report.Tally) bool { return !s.mends(t) })
+	s.reasoned = !s.mended && !slices.ContainsFunc(s.tallies, func(t report.Tally) bool { return !s.mends(t) && !isReasoning(t) })
 	if s.mended && !d.flags.all {
 		return s, nil
 	}
@@ -622,6 +627,10 @@ func (d *doctor) examine(ctx context.Context, t *target, in *storeReport) (*sess
 func (s *session) mends(t report.Tally) bool {
 	return s.in.Store.Mends.By(t.Rule, s.Version) && !t.Recorded
 }
+
+// isReasoning reports whether findings are not about a fault, but about reasoning that
+// --strip-reasoning removes.
+func isReasoning(t report.Tally) bool { return t.Rule == rules.ReplayedReasoning }
 
 // describe reads what a session says about itself.
 func (s *session) describe(st *store.Store) {
@@ -699,6 +708,9 @@ func (d *doctor) planWith(ctx context.Context, s *session, unsafe bool) (p repai
 	p.what = report.Plan(got)
 	for i := range got.Repairs {
 		p.class = max(p.class, got.Repairs[i].Class)
+		if got.Repairs[i].Rule != rules.ReplayedReasoning {
+			p.asks = max(p.asks, got.Repairs[i].Class)
+		}
 	}
 	return p, nil
 }
@@ -752,6 +764,8 @@ func (d *doctor) take(t *target, s *session, err error) {
 		if r.mended++; !d.flags.all {
 			return
 		}
+	case s.reasoned:
+		r.reasoned++
 	default:
 		r.broken++
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/report"
+	"github.com/toolguard/toolguard/internal/rules"
 )
 
 // longestTitle is how many columns of a title are shown at most.
@@ -40,7 +41,7 @@ func (d *doctor) printStores() error {
 		for _, o := range d.stores[i+1:] {
 			if o.agent == r.agent && o.unread == r.unread {
 				sum.sessions, sum.broken, sum.mended, sum.inUse = sum.sessions+o.sessions, sum.broken+o.broken, sum.mended+o.mended, sum.inUse+o.inUse
-				sum.excluded += o.excluded
+				sum.excluded, sum.reasoned = sum.excluded+o.excluded, sum.reasoned+o.reasoned
 				n++
 			}
 		}
@@ -74,7 +75,7 @@ func (r *storeReport) counts() string {
 	for _, c := range []struct {
 		n    int
 		what string
-	}{{r.broken, "broken"}, {r.mended, "that " + r.agent + " repairs itself"}, {r.inUse, "in use"}, {r.excluded, noun(r.excluded, "path") + " excluded"}} {
+	}{{r.broken, "broken"}, {r.reasoned, "with reasoning"}, {r.mended, "that " + r.agent + " repairs itself"}, {r.inUse, "in use"}, {r.excluded, noun(r.excluded, "path") + " excluded"}} {
 		if c.n > 0 {
 			parts = append(parts, grouped(c.n)+" "+c.what)
 		}
@@ -195,8 +196,14 @@ func (d *doctor) command(s *session) string {
 	switch {
 	case s.repair.what == "":
 		out = "toolguard check"
-	case s.repair.class == operation.Unsafe:
+	case s.repair.asks == operation.Unsafe:
 		out += " --unsafe"
+	}
+	switch {
+	case s.repair.what != "" && slices.ContainsFunc(s.tallies, isReasoning):
+		out += " --strip-reasoning"
+	case s.reasoned && s.repair.what == "":
+		out += " --select " + rules.ReplayedReasoning
 	}
 	if slices.ContainsFunc(s.tallies, func(t report.Tally) bool { return t.Rule == "pending-tool-call" }) {
 		out += " --send"
@@ -272,7 +279,8 @@ func ago(age time.Duration) string {
 
 // close says at the end how many sessions can be repaired.
 func (d *doctor) close(sessions []*session) {
-	n, unsafe, repaired, inPart, broken := 0, 0, 0, 0, 0
+	n, unsafe, repaired, inPart, broken, reasoned := 0, 0, 0, 0, 0, 0
+	halves, finished := 0, 0 // sessions that would be repaired only in part, and those that --unsafe finishes
 	for _, s := range sessions {
 		if s.outcome != "" && !s.repaired {
 			repaired++
@@ -282,6 +290,8 @@ func (d *doctor) close(sessions []*session) {
 		case s.repaired:
 			repaired++
 			continue
+		case s.reasoned:
+			reasoned++
 		case !s.mended:
 			broken++
 		}
@@ -291,23 +301,43 @@ func (d *doctor) close(sessions []*session) {
 			unsafe++
 		default:
 			n++
+			if s.repair.left > 0 {
+				halves++
+			}
+			if s.repair.left > 0 && s.repair.left == s.repair.fewer {
+				finished++
+			}
 		}
+	}
+	command := "toolguard doctor --fix"
+	if d.flags.strip {
+		command += " --strip-reasoning"
 	}
 	switch {
 	case d.flags.fix:
-		left := "No broken session left."
+		left := "No broken session left"
 		if broken > 0 {
-			left = fmt.Sprintf("%d broken %s left.", broken, noun(broken, "session"))
+			left = fmt.Sprintf("%d broken %s left", broken, noun(broken, "session"))
+		}
+		if reasoned > 0 {
+			left += fmt.Sprintf(", %d with reasoning", reasoned)
 		}
 		part := ""
 		if inPart > 0 {
 			part = fmt.Sprintf(", %d of them only in part", inPart)
 		}
-		d.say(fmt.Sprintf("Repaired %d %s%s. %s", repaired, noun(repaired, "session"), part, left))
+		d.say(fmt.Sprintf("Repaired %d %s%s. %s.", repaired, noun(repaired, "session"), part, left))
 	case n > 0:
-		d.say(fmt.Sprintf("toolguard doctor --fix repairs %d of %d.", n, len(sessions)))
+		part := ""
+		if halves > 0 {
+			part = fmt.Sprintf(", %d of them only in part", halves)
+		}
+		if halves > 0 && halves == finished {
+			part += " without --unsafe"
+		}
+		d.say(fmt.Sprintf("%s repairs %d of %d%s.", command, n, len(sessions), part))
 	case unsafe > 0:
-		d.say(fmt.Sprintf("toolguard doctor --fix --unsafe repairs %d of %d.", unsafe, len(sessions)))
+		d.say(fmt.Sprintf("%s --unsafe repairs %d of %d.", command, unsafe, len(sessions)))
 	}
 }
 
@@ -326,6 +356,7 @@ type (
 		Sessions int     `json:"sessions"`
 		State    string  `json:"state"`
 		Broken   int     `json:"broken"`
+		Reasoned int     `json:"with_reasoning"`
 		Mended   int     `json:"mended"`
 		InUse    int     `json:"in_use"`
 		Excluded int     `json:"excluded"`
@@ -394,7 +425,7 @@ func jsonTime(t time.Time) *string {
 func (d *doctor) printJSON(sessions []*session) error {
 	doc := jsonDoctor{Version: 1, Stores: []jsonStore{}, Sessions: []jsonSession{}, Failed: nil}
 	for _, r := range d.stores {
-		x := jsonStore{Agent: r.agent, Path: r.Path, RawPath: rawPath(r.Path), Sessions: r.sessions, State: r.state(), Broken: r.broken, Mended: r.mended, InUse: r.inUse, Excluded: r.excluded}
+		x := jsonStore{Agent: r.agent, Path: r.Path, RawPath: rawPath(r.Path), Sessions: r.sessions, State: r.state(), Broken: r.broken, Reasoned: r.reasoned, Mended: r.mended, InUse: r.inUse, Excluded: r.excluded}
 		if r.unread {
 			x.Instead = &r.Store.Instead
 		}

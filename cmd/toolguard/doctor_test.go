@@ -317,7 +317,7 @@ OpenHands    1 store     not read: it keeps each event of a conversation in a fi
 4` + kiro + `   toolguard check ~/.kiro/sessions/cli/1.jsonl
 `
 	code, stdout, stderr := p.doctor(t)
-	if diff := cmp.Diff(want, stdout); diff != "" || code != exitFindings || stderr != "toolguard doctor --fix repairs 2 of 4.\n" {
+	if diff := cmp.Diff(want, stdout); diff != "" || code != exitFindings || stderr != "toolguard doctor --fix repairs 2 of 4, 1 of them only in part without --unsafe.\n" {
 		t.Errorf("exit code %d, %q (-want +got):\n%s", code, stderr, diff)
 	}
 	// In a narrow terminal only the commands are wider.
@@ -842,6 +842,59 @@ droid  1 session  1 broken
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != string(fixed) || bytes.Count(got, []byte("No result was recorded")) != 2 {
+		t.Errorf("%v (-fix +doctor):\n%s", err, cmp.Diff(string(fixed), string(got)))
+	}
+}
+
+// TestDoctorStripReasoning: with --strip-reasoning, a session with reasoning is listed apart from
+// broken ones, and the printed command repairs the same as --fix.
+func TestDoctorStripReasoning(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("its paths look different")
+	}
+	p := newPatient(t)
+	sound := transcriptFile(t, "claude-code/ok/block-a-line.jsonl")
+	path := p.put(t, ".claude/projects/-srv/a.jsonl", sound)
+	if code, stdout, stderr := p.doctor(t); code != exitOK || stdout != "Claude Code  1 session  none broken\n" {
+		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
+	}
+	p.put(t, ".kiro/sessions/cli/1.jsonl", transcriptFile(t, "kiro/broken/missing.jsonl"))
+	p.put(t, ".claude/projects/-srv/b.jsonl", transcriptFile(t, brokenSession))
+	p.put(t, ".claude/projects/-srv/c.jsonl", bytes.ReplaceAll(transcriptFile(t, "claude-code/ok/block-a-line.jsonl"), []byte(`"type":"tool_result"`), []byte(`"type":"text","text":"x"`)))
+	const want = `Claude Code  3 sessions  2 broken, 1 with reasoning
+Kiro         1 session   1 broken
+1  Claude Code 2.1.33  /home/kim/boats  "run the tests and show the log"  2 hours ago
+   1 message with reasoning; fix: 1 piece of reasoning dropped (unsafe)
+   toolguard fix --write --strip-reasoning ~/.claude/projects/-srv/a.jsonl
+2  Claude Code 2.1.33  /home/kim/boats  "start"  2 hours ago
+   2 calls without a result (Bash); fix: 2 placeholders (additive)
+   toolguard fix --write ~/.claude/projects/-srv/b.jsonl
+3  Claude Code 2.1.33  /home/kim/boats  "run the tests and show the log"  2 hours ago
+   1 message with reasoning, 3 calls without a result (Bash, Read); fix: 3 placeholders, 1 piece of
+   reasoning dropped (unsafe)
+   toolguard fix --write --strip-reasoning ~/.claude/projects/-srv/c.jsonl
+4  Kiro  "go"  2 hours ago
+   1 call without a result (fs_read); toolguard only checks sessions of Kiro
+   toolguard check ~/.kiro/sessions/cli/1.jsonl
+`
+	code, stdout, stderr := p.doctor(t, "--strip-reasoning")
+	if diff := cmp.Diff(want, stdout); diff != "" || code != exitFindings || stderr != "toolguard doctor --fix --strip-reasoning repairs 3 of 4.\n" {
+		t.Errorf("exit code %d, %q (-want +got):\n%s", code, stderr, diff)
+	}
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), []string{"fix", "--write", "--strip-reasoning", path}, strings.NewReader(""), &out, &errs, p.env); code != exitOK {
+		t.Errorf("exit code %d: %s", code, errs.String())
+	}
+	fixed, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.put(t, ".claude/projects/-srv/a.jsonl", sound)
+	if code, _, stderr := p.doctor(t, "--fix", "--yes", "--strip-reasoning", "--agent", "claude-code"); code != exitOK || stderr != "Repaired 3 sessions. No broken session left.\n" {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != string(fixed) || bytes.Contains(got, []byte(`"thinking"`)) {
 		t.Errorf("%v (-fix +doctor):\n%s", err, cmp.Diff(string(fixed), string(got)))
 	}
 }

@@ -152,6 +152,7 @@ func (p *packer) finding(f *Finding) {
 	})
 	p.operation(&f.Fix)
 	p.text(&f.Unfixed)
+	p.word(&f.Offer)
 	p.word(&f.Path)
 	p.word(&f.Dialect)
 	p.text(&f.Pointer)

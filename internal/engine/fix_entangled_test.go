@@ -226,7 +226,7 @@ func TestFixEntangled(t *testing.T) {
 			"what names no call is not answered by what the provider keeps",
 			`{"model":"m","previous_response_id":"resp_1","input":[{"type":"function_call_output","output":"1"},{"role":"user","content":"on"}]}`,
 			FixOptions{Unsafe: true},
-			`{"model":"m","previous_response_id":"resp_1","input":[{"role":"user","content":"[toolguard] Result of unknown (id unknown), kept as text:\n1"},{"role":"user","content":"on"}]}`, "",
+			`{"model":"m","previous_response_id":"resp_1","input":[{"role":"user","content":"[toolguard] Result of an unknown tool (id unknown), kept as text:\n1"},{"role":"user","content":"on"}]}`, "",
 		},
 		{
 			"a call that is told again behind a result without an id",
@@ -369,7 +369,7 @@ func TestFixDetails(t *testing.T) {
 		},
 		{
 			"text is no result", userLine("u1", "null", "go", 1) + orphan, text,
-			userLine("u1", "null", "go", 1) + logLine("r1", "u1", "user", "", `{"role":"user","content":[{"type":"text","text":"[toolguard] Result of unknown (id t9), kept as text:\nx"}]}`, 2), "",
+			userLine("u1", "null", "go", 1) + logLine("r1", "u1", "user", "", `{"role":"user","content":[{"type":"text","text":"[toolguard] Result of an unknown tool (id t9), kept as text:\nx"}]}`, 2), "",
 		},
 		{"ids that differ in halves of pairs", ids(`\ud800`, `\ud801`), unsafe, "", "lone-surrogate (two ids that differ only in these bytes would become the same)"},
 		{"one id with half of a pair", ids(`\ud800`, `b`), unsafe, ids(`\ufffd`, `b`), ""},

@@ -3,6 +3,7 @@ package repair
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/source"
@@ -13,11 +14,12 @@ import (
 const (
 	callLabel   = "[toolguard] Call to {tool} (id {id}), kept as text:"
 	resultLabel = "[toolguard] Result of {tool} (id {id}), kept as text:"
+	emptyLabel  = "[toolguard] Result of {tool} (id {id}), which was empty."
 )
 
 // label returns a label with the name and the id of a call filled in, as a JSON string.
 func label(text string, name, id transcript.Token) string {
-	name.Raw, id.Raw = cmp.Or(name.Raw, `"unknown"`), cmp.Or(id.Raw, `"unknown"`)
+	name.Raw, id.Raw = cmp.Or(name.Raw, `"an unknown tool"`), cmp.Or(id.Raw, `"unknown"`)
 	return source.Quote(filledIn(text, name, id))
 }
 
@@ -86,11 +88,16 @@ func (d *draft) textResult(r int32) bool {
 			said = append(said, a.ID.Span)
 		}
 	}
-	t := d.driver.WriteText(dialect.NewText{
+	as := dialect.NewText{
 		Label: label(resultLabel, name, res.ID), Content: d.at(res.Payload),
 		Element: element, Message: d.value(res.Message),
 		Said: said, Forms: append(slices.Clip(d.boilerplate), mark),
-	})
+	}
+	t := d.driver.WriteText(as)
+	if saysOnly(&t, as.Label) {
+		as.Label = label(emptyLabel, name, res.ID)
+		t = d.driver.WriteText(as)
+	}
 	// The prompt cache ends at the same place.
 	if v := element.Get(mark); mark != "" && v.Exists() && v.Kind() != source.Null {
 		for i := range slices.Backward(t.Blocks) {
@@ -105,6 +112,17 @@ func (d *draft) textResult(r int32) bool {
 		c.texted = append(c.texted, d.standing(res.Message))
 	}
 	return d.write(res.Block, &t)
+}
+
+// saysOnly reports whether a text is a label with nothing behind it.
+func saysOnly(t *dialect.Text, label string) bool {
+	fields := t.Message
+	if len(t.Blocks) == 1 {
+		fields = t.Blocks[0].Fields
+	}
+	return len(t.Blocks) < 2 && slices.ContainsFunc(fields, func(f dialect.Field) bool {
+		return f.Raw == label || strings.HasPrefix(f.Raw, "[") && strings.HasSuffix(f.Raw, label+"}]")
+	})
 }
 
 // imageText replaces a block with an image by a block of text. Such a block is in a message of

@@ -11,6 +11,7 @@ import (
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // A FixReporter is a Reporter that also reports repairs.
@@ -117,12 +118,16 @@ func gone(f *engine.Fixed) int {
 		repaired[f.Repairs[i].Rule] = true
 	}
 	n := map[key]int{}
-	for x, many := range f.Before.All() {
-		n[key{x.Rule.Name, x.Severity <= rules.Info}] += many
+	add := func(r *engine.Report, sign int) {
+		twice := subsumed(r)
+		for x, many := range r.All() {
+			if !twice(x) {
+				n[key{x.Rule.Name, x.Severity <= rules.Info}] += sign * many
+			}
+		}
 	}
-	for x, many := range f.After.All() {
-		n[key{x.Rule.Name, x.Severity <= rules.Info}] -= many
-	}
+	add(f.Before, 1)
+	add(f.After, -1)
 	sum := 0
 	for k, left := range n {
 		if left > 0 && (!k.info || repaired[k.rule]) {
@@ -130,6 +135,18 @@ func gone(f *engine.Fixed) int {
 		}
 	}
 	return sum
+}
+
+// subsumed tells the findings that the user asked for by a flag if a problem at the same place is
+// reported anyway: one repair resolves both, and counts once.
+func subsumed(r *engine.Report) func(*engine.Finding) bool {
+	places := map[source.Span]bool{}
+	for x := range r.All() {
+		if x.Rule.OnDemand == nil && x.Severity > rules.Info {
+			places[x.Span] = true
+		}
+	}
+	return func(x *engine.Finding) bool { return x.Rule.OnDemand != nil && places[x.Span] }
 }
 
 // dropped is done by an operation that takes something out.
@@ -144,6 +161,7 @@ type drop struct {
 	rule     string // "" for any
 	one      string
 	more     string // "" for one with an s
+	verb     string // "" for dropped
 	isCopied bool   // it is the same as something else
 }
 
@@ -158,7 +176,7 @@ var drops = []drop{
 	{kind: "drop-block", rule: "empty-text", one: "empty text"},
 	{kind: "drop-block", rule: "server-tool-unpaired", one: "server tool block"},
 	{kind: "drop-block", one: "reasoning block"},
-	{kind: "text-image", one: "image"},
+	{kind: "text-image", one: "image", verb: "replaced"},
 	{kind: "drop-message", rule: "empty-message", one: "empty message"},
 	{kind: "drop-message", rule: "empty-text", one: "empty message"},
 	{kind: "drop-message", one: "message"},
@@ -228,9 +246,12 @@ func (s *FixSummary) String() string {
 		}
 		fmt.Fprintf(&b, "%s %s%s (%s)%s ", verb, what, count(s.RepairedFiles, "file"), s.deeds(), then)
 	}
-	b.WriteString(s.left())
+	left := s.left()
+	b.WriteString(left)
 	if s.Files != s.RepairedFiles || s.Skipped > 0 || s.Ignored > 0 || len(s.Failed) > 0 {
-		b.WriteByte(' ')
+		if left != "" {
+			b.WriteByte(' ')
+		}
 		b.WriteString(s.checked())
 	}
 	return b.String()
@@ -249,7 +270,7 @@ func (s *FixSummary) deeds() string {
 		d := &drops[i]
 		if n := s.did[d.one]; n > 0 && !told[d.one] {
 			told[d.one] = true
-			parts = append(parts, fmt.Sprintf("%d %s %s", n, pick(n, d.one, cmp.Or(d.more, d.one+"s")), dropped))
+			parts = append(parts, fmt.Sprintf("%d %s %s", n, pick(n, d.one, cmp.Or(d.more, d.one+"s")), cmp.Or(d.verb, dropped)))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -258,10 +279,13 @@ func (s *FixSummary) deeds() string {
 // left describes the remaining problems, and how to repair them.
 func (s *FixSummary) left() string {
 	if s.Problems() == 0 {
-		if len(s.Failed) > 0 {
+		switch {
+		case len(s.Failed) == 0:
+			return "No problems left."
+		case s.Files > s.Unrepaired:
 			return "No problems left in the other files."
 		}
-		return "No problems left."
+		return "" // there are no others
 	}
 	strategy := "with --strategy"
 	if len(s.choices) == 1 {

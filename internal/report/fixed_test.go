@@ -29,6 +29,11 @@ func TestFixSummary(t *testing.T) {
 	report := func(fs ...engine.Finding) *engine.Report {
 		return &engine.Report{File: &container.File{}, Findings: engine.Pack(fs...)}
 	}
+	at := func(offset int64, rule string, s rules.Severity) engine.Finding {
+		f := found(rule, s, nil)
+		f.Span = source.Span{Start: offset, End: offset + 1}
+		return f
+	}
 	inserted := engine.Repair{Rule: "missing-tool-result", Kind: "insert-result", Results: 2}
 	tests := []struct {
 		name    string
@@ -108,6 +113,38 @@ func TestFixSummary(t *testing.T) {
 			}},
 			"Repaired 1 file (2 renamed). No problems left.",
 		},
+		{
+			"no other file",
+			FixSummary{Summary: Summary{Failed: make([]Missed, 1), Unrepaired: 1}, Written: true},
+			[]*engine.Fixed{{Before: report(reused), After: report(reused)}},
+			"1 file checked, 1 not repaired.",
+		},
+		{
+			"another file",
+			FixSummary{Summary: Summary{Failed: make([]Missed, 1), Unrepaired: 1}, Written: true},
+			[]*engine.Fixed{{Before: report(reused), After: report(reused)}, {Before: report(), After: report()}},
+			"No problems left in the other files. 2 files checked, 1 not repaired.",
+		},
+		{
+			"asked for, and a problem at the same place",
+			FixSummary{Written: true},
+			[]*engine.Fixed{{
+				Before: report(at(5, "replayed-reasoning", rules.Info), at(9, "reasoning-unreplayable", rules.Error), at(9, "replayed-reasoning", rules.Info)),
+				After:  report(), Pieces: pieces,
+				Repairs: []engine.Repair{{Rule: "replayed-reasoning", Kind: "strip-reasoning", Results: 1, Removed: 2}},
+			}},
+			"Repaired 2 problems in 1 file (2 pieces of reasoning dropped). No problems left.",
+		},
+		{
+			"asked for in doctor",
+			FixSummary{Written: true},
+			[]*engine.Fixed{{
+				Before: report(at(5, "replayed-reasoning", rules.Error), at(9, "reasoning-unreplayable", rules.Error), at(9, "replayed-reasoning", rules.Error)),
+				After:  report(), Pieces: pieces,
+				Repairs: []engine.Repair{{Rule: "replayed-reasoning", Kind: "strip-reasoning", Results: 1, Removed: 2}},
+			}},
+			"Repaired 2 problems in 1 file (2 pieces of reasoning dropped). No problems left.",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -131,7 +168,7 @@ func TestDone(t *testing.T) {
 		&operation.DropTurn{}, &operation.DropBlocks{}, &operation.DropMessages{}, &operation.Texts{}, &operation.MergeMessage{},
 		&operation.RelinkResult{}, &operation.RenamePairs{}, &operation.RenameID{}, &operation.MintIDs{}, &operation.Retag{},
 		&operation.AddMember{}, &operation.SetValue{}, &operation.RemoveMember{}, &operation.TrimText{}, &operation.DropRecord{},
-		&operation.DropBytes{}, &operation.EscapeNewlines{}, &operation.ReplaceBytes{}, &operation.RelinkRecord{}, &operation.Renumber{},
+		&operation.DropBytes{}, &operation.ImageTexts{}, &operation.StripReasoning{}, &operation.EscapeNewlines{}, &operation.ReplaceBytes{}, &operation.RelinkRecord{}, &operation.Renumber{},
 	} {
 		for _, r := range rules.All() {
 			var s FixSummary
@@ -162,9 +199,10 @@ func TestDeeds(t *testing.T) {
 			{Rule: "missing-tool-result", Kind: "insert-result", Results: 2},
 			{Rule: "empty-text", Kind: "drop-message", Results: 1, Removed: 1},
 			{Rule: "empty-message", Kind: "drop-message", Results: 1, Removed: 1},
+			{Rule: "image-limit", Kind: "text-image", Results: 1, Removed: 2},
 		},
 	})
-	const want = "2 inserted, 2 identical copies dropped, 1 orphaned result dropped, 1 duplicate result dropped, 3 calls dropped, 2 empty messages dropped"
+	const want = "2 inserted, 2 identical copies dropped, 1 orphaned result dropped, 1 duplicate result dropped, 3 calls dropped, 2 images replaced, 2 empty messages dropped"
 	if got := s.deeds(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -39,6 +39,8 @@ func (g *github) File(r *engine.Report) error {
 		switch {
 		case f.Fix != nil:
 			fmt.Fprintf(&b, "%%0Afix: %s (%s)", data(f.Fix.Title), cost(f))
+		case f.Unfixed == "" && f.Offer != "":
+			fmt.Fprintf(&b, "%%0Afix: %s", data(f.Offer))
 		case f.Unfixed != "":
 			fmt.Fprintf(&b, "%%0Ano fix: %s", data(f.Unfixed))
 		}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -193,7 +194,7 @@ func finding(f *engine.Finding) jsonFinding {
 		CallID: known(f.CallID), Tool: known(f.Tool),
 		Start: position(f.Start), End: position(f.End),
 		ProviderError: known(f.ProviderError()), Confidence: known(f.Confidence),
-		Related: []jsonRelated{}, Fingerprint: f.Fingerprint, Unfixed: known(f.Unfixed),
+		Related: []jsonRelated{}, Fingerprint: f.Fingerprint, Unfixed: known(cmp.Or(f.Unfixed, f.Offer)),
 	}
 	for i, r := range f.Related {
 		out.Related = append(out.Related, jsonRelated{r.Message, position(f.RelatedAt[2*i]), position(f.RelatedAt[2*i+1])})

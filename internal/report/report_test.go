@@ -194,11 +194,12 @@ func TestFormats(t *testing.T) {
 func TestOneEntryForATurn(t *testing.T) {
 	t.Parallel()
 	var found []engine.Finding
+	tools := []string{"bash", "read", "bash", "edit", "grep\x1b[1m", "ls", "web", strings.Repeat("long", 20)}
 	add := func(rule string, turn, line int, repair int32, unfixed string) {
 		f := engine.Finding{
 			Finding: rules.Finding{
 				Rule: rules.ByName(rule), Severity: rules.Error, Message: fmt.Sprintf(`call "c%d" has no result`, line),
-				Turn: turn, Record: 1, CallID: fmt.Sprintf("c%d", line), Unfixed: unfixed,
+				Turn: turn, Record: 1, CallID: fmt.Sprintf("c%d", line), Tool: tools[line%len(tools)], Unfixed: unfixed,
 			},
 			Path: "a.json", Start: source.Position{Line: line, Column: 7}, End: source.Position{Line: line, Column: 11}, Fingerprint: strconv.Itoa(line),
 		}

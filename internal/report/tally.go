@@ -90,6 +90,7 @@ var problems = map[string]problem{
 	"tool-input-not-object": {"call with invalid arguments", "calls with invalid arguments"},
 	"missing-call-id":       {"call without an id", "calls without an id"},
 	"empty-message":         {"empty message", ""},
+	"replayed-reasoning":    {"message with reasoning", "messages with reasoning"},
 }
 
 // Plan describes what a repair does to a file: 2 placeholders, 1 moved.

@@ -13,6 +13,7 @@ func TestTally(t *testing.T) {
 		"2 calls without a result (Bash)":                       {"missing-tool-result", 2, []string{"Bash"}, false},
 		"9 calls without a result (a, b, c and 2 more)":         {"missing-tool-result", 9, []string{"a", "b", "c", "d", "e"}, false},
 		"2 duplicate results":                                   {"duplicate-tool-result", 2, nil, false},
+		"2 messages with reasoning":                             {"replayed-reasoning", 2, nil, false},
 		"1 finding of first-role":                               {"first-role", 1, nil, false},
 		"3 findings of first-role (x)":                          {"first-role", 3, []string{"x"}, false},
 		"2 results before their calls":                          {"result-before-call", 2, nil, false},

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fatih/color"
+	"github.com/mattn/go-runewidth"
 
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/rules"
@@ -42,7 +44,7 @@ func (t *text) File(r *engine.Report) error {
 		underline(&l, t.style, t.style.severity(f.Severity), "^~", f.Start.Line, f.Excerpt, "", t.opts.width())
 		if e != nil {
 			e.told = true
-			l.fold(t.opts.width(), hang, bare(indent), colored(t.style.related, "also:"), bare(" "), bare(e.places()))
+			l.fold(t.opts.width(), hang, bare(indent), colored(t.style.related, "also:"), bare(" "), bare(e.others()))
 		}
 		t.related(&l, f)
 		t.fix(&l, f)
@@ -108,7 +110,7 @@ func eventOf(f *engine.Finding) eventKey {
 	if !f.Rule.Together || f.Turn < 0 {
 		return eventKey{}
 	}
-	k := eventKey{rule: f.Rule.Name, severity: f.Severity, conversation: f.Conversation, turn: f.Turn, unfixed: f.Unfixed}
+	k := eventKey{rule: f.Rule.Name, severity: f.Severity, conversation: f.Conversation, turn: f.Turn, unfixed: cmp.Or(f.Unfixed, f.Offer)}
 	if f.Fix != nil {
 		k.repair = f.Fix.ID
 	}
@@ -117,19 +119,57 @@ func eventOf(f *engine.Finding) eventKey {
 
 // An event is several findings that are shown as one.
 type event struct {
-	n    int
-	at   []string // the places of the findings but the first, mostPlaces at most
-	told bool
+	n     int
+	at    []string // the places of the findings but the first, mostPlaces at most
+	tools []string // of those findings, each once, in their order
+	calls map[string]int
+	told  bool
 }
 
 // mostPlaces is how many further places an event names.
 const mostPlaces = 10
 
-// places lists where the other findings are.
-func (e *event) places() string {
+// An event names mostCalled tools, and longestTool columns of the name of each.
+const (
+	mostCalled  = 5
+	longestTool = 40
+)
+
+// add counts a finding that is not the first.
+func (e *event) add(f *engine.Finding) {
+	if len(e.at) < mostPlaces {
+		e.at = append(e.at, fmt.Sprintf("%d:%d", f.Start.Line, f.Start.Column))
+	}
+	if f.Tool == "" {
+		return
+	}
+	if e.calls == nil {
+		e.calls = map[string]int{}
+	}
+	if e.calls[f.Tool]++; e.calls[f.Tool] == 1 {
+		e.tools = append(e.tools, f.Tool)
+	}
+}
+
+// others lists where the other findings are, and the tools of their calls: 3:9, 4:9 (ls, read ×2).
+func (e *event) others() string {
 	out := strings.Join(e.at, ", ")
 	if n := e.n - 1 - len(e.at); n > 0 {
 		out += fmt.Sprintf(" and %d more", n)
+	}
+	var names []string
+	for _, tool := range e.tools[:min(len(e.tools), mostCalled)] {
+		name := Printable(runewidth.Truncate(tool, longestTool, "…"))
+		if n := e.calls[tool]; n > 1 {
+			name += fmt.Sprintf(" ×%d", n)
+		}
+		names = append(names, name)
+	}
+	if n := len(e.tools) - len(names); n > 0 {
+		names = append(names, fmt.Sprintf("%d more", n))
+	}
+	if len(names) > 0 {
+		out += " (" + strings.Join(names, ", ") + ")"
 	}
 	return out
 }
@@ -152,8 +192,8 @@ func (t *text) events(r *engine.Report) map[eventKey]*event {
 		if e == nil {
 			e = &event{}
 			out[k] = e
-		} else if len(e.at) < mostPlaces {
-			e.at = append(e.at, fmt.Sprintf("%d:%d", f.Start.Line, f.Start.Column))
+		} else {
+			e.add(f)
 		}
 		e.n++
 	}
@@ -254,6 +294,8 @@ func (t *text) fix(l *lines, f *engine.Finding) {
 	switch {
 	case f.Fix != nil:
 		l.fold(t.opts.width(), hang, bare(indent), colored(t.style.fix, "fix:"), bare(" "), bare(f.Fix.Title), bare(" ("+cost(f)+")"))
+	case f.Unfixed == "" && f.Offer != "":
+		l.fold(t.opts.width(), hang, bare(indent), colored(t.style.fix, "fix:"), bare(" "), bare(f.Offer))
 	case f.Unfixed != "":
 		l.fold(t.opts.width(), hang, bare(indent), colored(t.style.fix, "no fix:"), bare(" "), bare(f.Unfixed))
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 var imageLimit = &Rule{
-	Name: "image-limit", Category: Payload, Severity: "profile; warning in a log, info in a dataset or a trace",
+	Name: "image-limit", Category: Payload, Severity: "profile; warning in a log and in a body that names no model, info in a dataset or a trace",
 	Summary:    "An image is larger than the provider accepts, or there are too many images",
 	Points:     []profile.Point{profile.ImageSide, profile.ImageManySide, profile.ImageBytes, profile.ImageSoftBytes, profile.ImageCount, profile.ImageSoftCount},
 	Strategies: []string{"text"},
@@ -135,7 +135,7 @@ func (c *Context) aboutImages(images []anImage, at profile.Point, message string
 	for i := range images {
 		x := &images[i]
 		do.At = append(do.At, x.block)
-		do.Texts = append(do.Texts, fmt.Sprintf("[%s, %d × %d pixels, removed]", x.Type, x.Width, x.Height))
+		do.Texts = append(do.Texts, fmt.Sprintf("[toolguard] Image (%s, %d × %d pixels), removed.", x.Type, x.Width, x.Height))
 	}
 	title := "replace the image by a text"
 	if len(images) > 1 {

@@ -23,7 +23,7 @@ func png(w, h uint32, n int) string {
 // result, and the repair replaces its block and nothing else.
 func TestImagesOfDialects(t *testing.T) {
 	large := png(9000, 200, 0)
-	const label = "[image/png, 9000 × 200 pixels, removed]"
+	const label = "[toolguard] Image (image/png, 9000 × 200 pixels), removed."
 	url := "data:image/png;base64," + large
 	text := `{"type":"text","text":"` + label + `"}`
 	anthropic := `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + large + `"}}`
@@ -193,7 +193,7 @@ func TestTooManyImages(t *testing.T) {
 	f := fixed(t, text, "", "image-limit", "text")
 	src := f.Pieces.Source()
 	for i := range 3 {
-		text = strings.Replace(text, blocks[i], fmt.Sprintf(`{"type":"text","text":"[image/png, %d × 7 pixels, removed]"}`, i+1), 1)
+		text = strings.Replace(text, blocks[i], fmt.Sprintf(`{"type":"text","text":"[toolguard] Image (image/png, %d × 7 pixels), removed."}`, i+1), 1)
 	}
 	if got := string(must(src.Bytes(source.Span{End: src.Size()}))); got != text {
 		t.Errorf("it became\n%.900s", got)

@@ -102,7 +102,7 @@ call, ` + "`fix`" + ` has it keep the call too. This is safe.`,
 // orphanFix returns the operation of the chosen strategy for a result.
 func (c *Context) orphanFix(i int, relinks map[int32]int32) *operation.Operation {
 	turn := c.turn(c.Results[i].Message)
-	drop := c.op(turn, operation.Unsafe, "drop the result", &operation.DropResults{Results: []int32{int32(i)}, CopyOf: -1})
+	drop := c.op(turn, operation.Unsafe, "drop the "+resultName(&c.Results[i]), &operation.DropResults{Results: []int32{int32(i)}, CopyOf: -1})
 	switch c.strategy() {
 	case "":
 		if c.placeholder(int32(i)) {
@@ -127,7 +127,7 @@ func (c *Context) orphanFix(i int, relinks map[int32]int32) *operation.Operation
 
 // resultAsText returns the operation that turns one result into text.
 func (c *Context) resultAsText(i int) *operation.Operation {
-	return c.op(c.turn(c.Results[i].Message), operation.Unsafe, "turn the result into text", &operation.Texts{Results: []int32{int32(i)}})
+	return c.op(c.turn(c.Results[i].Message), operation.Unsafe, "turn the "+resultName(&c.Results[i])+" into text", &operation.Texts{Results: []int32{int32(i)}})
 }
 
 // relinks pairs the leftover results right after a turn with its leftover calls: first those

@@ -65,6 +65,9 @@ result.
 				f.Fix, f.Unfixed = c.answer(i, "insert")
 			} else {
 				f.Fix, f.Unfixed = c.answer(i, "leave")
+				if f.Severity == Error && c.strategy() == "" && c.answerable(i) && c.elsewhere(i) == "" && !c.Incomplete {
+					f.Offer = "with --send, insert a placeholder result"
+				}
 			}
 			c.aboutCall(i, f)
 		}

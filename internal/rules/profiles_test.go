@@ -81,6 +81,9 @@ Hosts and providers count before models, and the first row that matches counts. 
 or nothing is known about the copy of an API, toolguard takes a profile with ` + "`-compatible`" + ` in its name. A request
 that names nothing in this table is checked with the profile of its format.
 
+A request in which all messages are plain texts has the shape of OpenAI chat, whatever its model is: it may go to a
+gateway, which takes all models in that shape. ` + "`--dialect`" + ` says that it has another one.
+
 | hosts | providers | models | profiles |
 |---|---|---|---|
 `)

@@ -33,7 +33,8 @@ reports nothing unless that flag is given or the rule is selected by name.`,
 	Why: `Only the account, the model and the provider that wrote a signature or an encrypted text can read
 it. After a change of one of them, the provider rejects every further request of the session. The same
 history without reasoning is accepted.`,
-	Repair: "`--strip-reasoning`" + ` removes all of it, in messages that are no longer sent too (unsafe). Nothing
+	Repair: "`toolguard fix --write --strip-reasoning FILE` removes it from a file, and\n`toolguard doctor --fix --strip-reasoning` from the sessions of agents.\n\n" +
+		"`--strip-reasoning`" + ` removes all of it, in messages that are no longer sent too (unsafe). Nothing
 else makes this repair, also not ` + "`--unsafe`" + `. A message that says nothing else is removed with it, and
 in a session log the records after it are linked to the one before it. What a provider demands is not left out:
 
@@ -100,7 +101,7 @@ func (c *Context) stripping(turn, record int32, at source.Span, message, title s
 	if c.StripReasoning {
 		f.Fix = c.op(turn, operation.Unsafe, title, do)
 	} else {
-		f.Unfixed = "only --strip-reasoning removes it"
+		f.Offer = "with --strip-reasoning"
 	}
 	c.emit(turn, record, f)
 }

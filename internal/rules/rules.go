@@ -239,6 +239,9 @@ type Finding struct {
 	Recorded bool
 	// Unfixed says why there is no Fix, if the rule does not say so.
 	Unfixed string
+	// Offer says which flag has the finding repaired if there is no Fix without it, and how:
+	// "with --send, insert a placeholder result".
+	Offer string
 
 	// by is the rule whose strategy chose Fix; nil means Rule.
 	by *Rule

@@ -350,7 +350,7 @@ func TestWords(t *testing.T) {
 		{`"x":{"type":"y"}`, `"text":"LABEL\n{\"x\":{\"type\":\"y\"}}"`},
 	} {
 		text := head + `{"type":"tool_result","tool_use_id":"t9",` + tt.result + `},` + rest
-		want := head + `{"type":"text",` + strings.Replace(tt.text, "LABEL", "[toolguard] Result of unknown (id t9), kept as text:", 1) + `},` + rest
+		want := head + `{"type":"text",` + strings.Replace(tt.text, "LABEL", "[toolguard] Result of an unknown tool (id t9), kept as text:", 1) + `},` + rest
 		r := New(1<<20, time.Minute).Check(t.Context(), []byte(text), "", plenty(), options("anthropic")...)
 		if diff := cmp.Diff(want, string(r.Body)); r.Outcome != Repaired || len(r.Left()) > 0 || diff != "" {
 			t.Errorf("%s: %d (-want +got):\n%s", tt.result, r.Outcome, diff)

@@ -144,13 +144,13 @@ func TestOrphans(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.post("/v1/chat/completions", `{"messages":[{"role":"user","content":"q"},{"role":"tool","tool_call_id":"gone","content":"words"},{"role":"user","content":"so?"}]}`)
-	want := `{"messages":[{"role":"user","content":"q"},{"role":"user","content":"[toolguard] Result of unknown (id gone), kept as text:\nwords"},{"role":"user","content":"so?"}]}`
+	want := `{"messages":[{"role":"user","content":"q"},{"role":"user","content":"[toolguard] Result of an unknown tool (id gone), kept as text:\nwords"},{"role":"user","content":"so?"}]}`
 	if diff := cmp.Diff(want, w.last().Body); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	// Fields beside the content stay too, and the prompt cache ends at the same place.
 	w.post("/v1/messages", `{"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"gone","content":"words","is_error":true,"x":[1e400,"\u00e9"],"cache_control":{"type":"ephemeral"}},{"type":"text","text":"so?"}]}]}`)
-	want = `{"messages":[{"role":"user","content":[{"type":"text","text":"[toolguard] Result of unknown (id gone), kept as text:\nwords\n{\"is_error\":true,\"x\":[1e400,\"\\u00e9\"]}","cache_control":{"type":"ephemeral"}},{"type":"text","text":"so?"}]}]}`
+	want = `{"messages":[{"role":"user","content":[{"type":"text","text":"[toolguard] Result of an unknown tool (id gone), kept as text:\nwords\n{\"is_error\":true,\"x\":[1e400,\"\\u00e9\"]}","cache_control":{"type":"ephemeral"}},{"type":"text","text":"so?"}]}]}`
 	if diff := cmp.Diff(want, w.last().Body); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
