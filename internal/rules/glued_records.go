@@ -23,8 +23,8 @@ complete records.`,
 	CheckFile: func(c *FileContext) {
 		eachFault(c, source.FaultGlued, func(f *transcript.RecordFault) Finding {
 			return Finding{
-				Severity: Error, Message: "this line contains an incomplete record and a complete one",
-				Fix: fileOp(operation.Unsafe, "remove the incomplete record", &operation.DropBytes{At: f.Span}),
+				Severity: Error, Message: "this line contains an incomplete record and a complete one" + c.behind(),
+				Fix: fileOp(c.tornClass(), "remove the incomplete record", &operation.DropBytes{At: f.Span, Torn: c.LeavesOut}),
 			}
 		})
 		eachFault(c, source.FaultSameLine, func(*transcript.RecordFault) Finding {

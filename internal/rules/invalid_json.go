@@ -29,8 +29,9 @@ because a missing result may be in the unreadable record.`,
 			if f.Want == "" {
 				out.Message = "invalid JSON"
 			}
+			out.Message += c.behind()
 			if c.Lines {
-				out.Fix = fileOp(operation.Unsafe, "drop the line", &operation.DropRecord{At: f.Whole})
+				out.Fix = fileOp(c.tornClass(), "drop the line", &operation.DropRecord{At: f.Whole, Torn: c.LeavesOut})
 			}
 			return out
 		})
