@@ -16,7 +16,11 @@ lose its tool calls and tool results.
 
 toolguard reads all other records. It inserts no placeholder results into the conversation,
 because a missing result may be in the unreadable record.`,
-	Repair: `By default, toolguard leaves the record alone. In JSONL, ` + "`fix --unsafe`" + ` drops the line.`,
+	Repair: `By default, toolguard leaves the record alone. In JSONL, ` + "`fix --unsafe`" + ` drops the line.
+
+In a log whose client is known to leave out lines that it cannot read, dropping the beginning of a
+record is a safe repair if all that is complete in it is in other records too, as in
+` + "`truncated-record`" + `.`,
 	Bad: `{"role":"user","content":"q"}
 {"role":"assistant","content":"a"
 {"role":"user","content":"n"}`,
