@@ -296,6 +296,7 @@ type session struct {
 	store.Description
 
 	inUse    string // why it is in use, or ""
+	uncut    string // the file as it was before its agent removed lines, or ""
 	tallies  []report.Tally
 	mended   bool // the agent repairs itself what is wrong
 	reasoned bool // nothing is wrong, but --strip-reasoning asks for its reasoning
@@ -613,6 +614,11 @@ func (d *doctor) examine(ctx context.Context, t *target, in *storeReport) (*sess
 		s.describe(store.ByDialect(got.File.Dialect))
 	} else {
 		s.describe(in.Store)
+	}
+	if end := in.Store.Uncut; end != "" {
+		if info, err := os.Stat(t.path + end); err == nil && info.Mode().IsRegular() {
+			s.uncut = t.path + end
+		}
 	}
 	s.mended = !slices.ContainsFunc(s.tallies, func(t report.Tally) bool { return !s.mends(t) })
 	s.reasoned = !s.mended && !slices.ContainsFunc(s.tallies, func(t report.Tally) bool { return !s.mends(t) && !isReasoning(t) })

@@ -120,6 +120,9 @@ func (d *doctor) printSession(s *session) error {
 	var b strings.Builder
 	b.WriteString(d.headline(strconv.Itoa(s.number), s, width) + "\n")
 	b.WriteString(report.Fold(hang+s.finding(), width, hang))
+	if s.uncut != "" {
+		b.WriteString(hang + s.in.agent + " has removed lines; the file as it was: " + report.Printable(d.short(s.uncut)) + "\n")
+	}
 	switch {
 	case s.inUse != "":
 		b.WriteString(report.Fold(hang+"in use: "+s.inUse, width, hang))
@@ -372,6 +375,7 @@ type (
 		AgentVersion *string       `json:"agent_version"`
 		InUse        bool          `json:"in_use"`
 		InUseBy      *string       `json:"in_use_by"`
+		Uncut        *string       `json:"uncut"`
 		Mended       bool          `json:"mended"`
 		Findings     []jsonTally   `json:"findings"`
 		Repair       *jsonRepair   `json:"repair"`
@@ -434,7 +438,7 @@ func (d *doctor) printJSON(sessions []*session) error {
 	for _, s := range sessions {
 		x := jsonSession{
 			Agent: s.in.agent, Path: s.target.path, RawPath: rawPath(s.target.path), Project: orNull(s.Project), Title: orNull(s.Title), Modified: jsonTime(s.modified),
-			AgentVersion: orNull(s.Version), InUse: s.inUse != "", InUseBy: orNull(s.inUse), Mended: s.mended, Findings: []jsonTally{},
+			AgentVersion: orNull(s.Version), InUse: s.inUse != "", InUseBy: orNull(s.inUse), Uncut: orNull(s.uncut), Mended: s.mended, Findings: []jsonTally{},
 		}
 		for _, t := range s.tallies {
 			x.Findings = append(x.Findings, jsonTally{Rule: t.Rule, Count: t.Count, Tools: t.Tools})

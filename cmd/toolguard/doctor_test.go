@@ -932,6 +932,28 @@ func TestDoctorRecorded(t *testing.T) {
 	}
 }
 
+// TestDoctorUncut: doctor names the copy that an agent has kept of a session from which it has
+// removed lines.
+func TestDoctorUncut(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	path := p.put(t, ".kimi/sessions/ab/s/wire.jsonl", transcriptFile(t, "kimi-wire/broken/missing.jsonl"))
+	line := "Kimi has removed lines; the file as it was: ~/.kimi/sessions/ab/s/wire.jsonl.bak\n"
+	if _, stdout, _ := p.doctor(t); strings.Contains(stdout, "removed lines") {
+		t.Errorf("without a copy: %s", stdout)
+	}
+	if _, doc := p.jsonOf(t); len(doc.Sessions) != 1 || doc.Sessions[0].Uncut != nil {
+		t.Errorf("without a copy: %+v", doc.Sessions)
+	}
+	kept := p.put(t, ".kimi/sessions/ab/s/wire.jsonl.bak", transcriptFile(t, "kimi-wire/broken/torn.jsonl"))
+	if _, stdout, _ := p.doctor(t); strings.Count(filepath.ToSlash(stdout), line) != 1 {
+		t.Errorf("with a copy: %s", stdout)
+	}
+	if _, doc := p.jsonOf(t); len(doc.Sessions) != 1 || doc.Sessions[0].Path != path || doc.Sessions[0].Uncut == nil || *doc.Sessions[0].Uncut != kept {
+		t.Errorf("with a copy: %+v", doc.Sessions)
+	}
+}
+
 // TestDoctorPage: the page names what agents repair themselves, and all locks.
 func TestDoctorPage(t *testing.T) {
 	t.Parallel()
@@ -948,6 +970,9 @@ func TestDoctorPage(t *testing.T) {
 		}
 		_, use, _ := strings.Cut(page, "### Sessions in use")
 		use, _, _ = strings.Cut(use, "## Undo")
+		if s.Uncut != "" && !strings.Contains(page, s.Agent+" removes a line that it cannot read") {
+			t.Errorf("docs/doctor.md does not say where %s keeps what it removes", s.Agent)
+		}
 		if len(s.Locks) > 0 && !strings.Contains(use, s.Agent) {
 			t.Errorf("docs/doctor.md does not say when a session of %s is in use", s.Agent)
 		}

@@ -108,7 +108,6 @@ env_key = "OPENAI_API_KEY"
 		{
 			name: "Kimi", module: "@moonshot-ai/kimi-code", program: "kimi",
 			call: `"type":"tool.call"`, result: `"type":"tool.result"`,
-			loses: map[string]int{"a call is lost": 1}, // --unsafe drops the result
 			env: []string{
 				"KIMI_MODEL_NAME=kimi-k2", "KIMI_MODEL_PROVIDER_TYPE=kimi", "KIMI_MODEL_BASE_URL={model}/v1", "KIMI_MODEL_API_KEY=none",
 				"KIMI_DISABLE_TELEMETRY=1", "KIMI_CODE_NO_AUTO_UPDATE=1", "KIMI_DISABLE_CRON=1",

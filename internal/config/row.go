@@ -445,6 +445,8 @@ func words(t reflect.Type) []string {
 		return []string{"", "system", "user", "assistant", "tool", "other"}
 	case reflect.TypeFor[transcript.Window]():
 		return []string{"", "tool", "user", "next", "log", "own"}
+	case reflect.TypeFor[dialect.DamagedLine]():
+		return []string{"", "skips", "stops"}
 	case reflect.TypeFor[transcript.ArgsConvention]():
 		return []string{"any", "string", "object"}
 	case reflect.TypeFor[transcript.CallKind]():
@@ -475,6 +477,8 @@ func called(t reflect.Type) string {
 		return "role"
 	case reflect.TypeFor[transcript.Window]():
 		return "window"
+	case reflect.TypeFor[dialect.DamagedLine]():
+		return "answer to a damaged line"
 	case reflect.TypeFor[transcript.ArgsConvention]():
 		return "form of arguments"
 	case reflect.TypeFor[transcript.CallKind]():

@@ -17,10 +17,10 @@ var ClaudeCode = &Dialect{
 	Provider: "anthropic",
 	Window:   transcript.WindowLog,
 	// Since 2.1.121 a resume skips a damaged line (gh:delexw/claude-code-trace#66).
-	SkipsTorn: true,
-	Evidence:  anthropicEvidence,
-	Members:   anthropicMembers,
-	Driver:    claudeCodeMessages{anthropicBlocks},
+	DamagedLine: DamagedSkipped,
+	Evidence:    anthropicEvidence,
+	Members:     anthropicMembers,
+	Driver:      claudeCodeMessages{anthropicBlocks},
 	Log: &Log{
 		Type: "type", Subtype: "subtype", Speaks: []string{"user", "assistant"}, Payload: "message",
 		Evidence: []string{"uuid", "parentUuid", "sessionId", "leafUuid", "messageId"}, Lacks: []string{"session_id", "parent_tool_use_id"},

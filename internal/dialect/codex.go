@@ -19,7 +19,7 @@ var Codex = &Dialect{
 	Window:   transcript.WindowLog,
 	// Its recorder warns of a line that it cannot parse, and goes on
 	// (https://github.com/openai/codex/blob/main/codex-rs/core/src/rollout/recorder.rs).
-	SkipsTorn: true,
+	DamagedLine: DamagedSkipped,
 	Evidence: evidence.NewTable(
 		"decisive if type=web_search_call|image_generation_call and @keys.#!=1",
 		"shared if type=reasoning and !role:string and summary|encrypted_content:any",

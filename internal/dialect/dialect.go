@@ -101,9 +101,9 @@ type Dialect struct {
 	// CheckOnly says why transcripts in this dialect are not repaired, as a clause
 	// without a full stop. It is empty if they are repaired.
 	CheckOnly string
-	// SkipsTorn is set if the client skips a last line that is cut off when it resumes a
+	// DamagedLine is what the client does about a line that it cannot read when it resumes a
 	// session.
-	SkipsTorn bool
+	DamagedLine DamagedLine
 	// Log describes the envelope of a session log. It is nil if messages have no
 	// envelope.
 	Log *Log
@@ -136,6 +136,19 @@ type Dialect struct {
 
 	forced bool
 }
+
+// A DamagedLine is what the client of a log does about a line that it cannot read.
+type DamagedLine uint8
+
+// The values of DamagedLine. The zero value means that it is not known, or that the client
+// refuses the session.
+const (
+	// DamagedSkipped means that the client skips the line.
+	DamagedSkipped DamagedLine = iota + 1
+	// DamagedEnds means that the client reads up to the line, and drops it and all lines
+	// behind it.
+	DamagedEnds
+)
 
 // Members are the fields that a few rules look up and repairs add. "" means that
 // the dialect has no such field.

@@ -17,7 +17,7 @@ var GeminiCLI = &Dialect{
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
 	// Its reader ignores lines that it cannot parse (gh:google-gemini/gemini-cli#27276).
-	SkipsTorn: true,
+	DamagedLine: DamagedSkipped,
 	Evidence: evidence.NewTable(
 		"none if type!=gemini|user|info|error|warning",
 		"decisive if any toolCalls.? has id and name and args, shown by list",

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"github.com/toolguard/toolguard/internal/evidence"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -15,6 +16,10 @@ var KimiWire = &Dialect{
 {"type":"context.append_loop_event","event":{"type":"tool.result","toolCallId":"call_1","result":{"output":"a.txt","isError":false}}}`,
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
+	// Its journal stops at the first line that is not JSON, and then rewrites the file without
+	// that line and those behind it (parseLine and repairWireJournal of @moonshot-ai/kimi-code
+	// 2.1.0). The same holds for a last line without a line feed.
+	DamagedLine: DamagedEnds,
 	Evidence: evidence.NewTable(
 		"decisive if type=tool.call and toolCallId|name",
 		"decisive if type=ToolCall and payload.id|payload.function.name",
@@ -26,7 +31,7 @@ var KimiWire = &Dialect{
 		"plain if type=user|assistant|system and role:string and content:any",
 		"plain if role=user|assistant|system and !type and content:any, shown as type",
 	),
-	Driver: &Events{
+	Driver: kimiEvents{&Events{
 		Type: "type|role",
 		Messages: []MessageEvent{
 			{Type: "user", RoleAt: "role", Text: "content"},
@@ -52,7 +57,7 @@ var KimiWire = &Dialect{
 				Error: []Cond{{At: "payload.return_value.is_error", Is: []string{"true"}}},
 			},
 		},
-	},
+	}},
 	Log: &Log{
 		Type:    "type|message.type",
 		Payload: "event|message",
@@ -61,7 +66,10 @@ var KimiWire = &Dialect{
 		Header:  "metadata", HeaderHas: []string{"protocol_version"},
 		Evidence: []string{"event"},
 		Once:     "event.uuid|message.id",
-		Time:     "timestamp", Envelope: []string{"agentId", "time", "timestamp"},
+		// The agent sends such a record as it is, but behind the results of calls that are open
+		// there (appendMessage of @moonshot-ai/kimi-code 2.1.0).
+		TextRecord: &TextRecord{Type: "context.append_message", Payload: "message"},
+		Time:       "timestamp", Envelope: []string{"agentId", "time", "timestamp"},
 		Boundary: []string{"context.clear", "context.apply_compaction"},
 		Rollback: []string{"context.undo"}, Turns: "count",
 		Aborts: []string{"StepInterrupted", "turn.cancelled"},
@@ -70,4 +78,23 @@ var KimiWire = &Dialect{
 			Text: "message.message.content", Joined: true,
 		}},
 	},
+}
+
+// kimiEvents are the events of Kimi Code. Other records hold texts.
+type kimiEvents struct{ *Events }
+
+// WriteText implements Writer. A result becomes a message of the user. Kimi CLI resumes from
+// another file, so its results do not.
+func (d kimiEvents) WriteText(t NewText) Text {
+	if t.Call || !d.Type.In(t.Element).Is("tool.result") {
+		return Text{}
+	}
+	output := t.Content
+	if t.Content.Kind() == source.Object {
+		output = t.Content.Get("output")
+	}
+	t.keep(t.Element, anyKey, output)
+	content := t.blocks([]source.Value{output}, func(e source.Value) bool { return e.Get("type").Kind() == source.String },
+		func(raw string) []Field { return []Field{{"type", `"text"`}, {"text", raw}} })
+	return Text{Message: []Field{{"role", `"user"`}, {"content", list(content)}, {"toolCalls", "[]"}}}
 }

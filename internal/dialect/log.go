@@ -85,6 +85,9 @@ type Log struct {
 	// Echoes are the records that repeat results beside the messages. Two built-in dialects
 	// have them.
 	Echoes []Echo `toml:"-"`
+	// TextRecord is the record for a result that becomes text, if it is not that of the result.
+	// One built-in dialect has it.
+	TextRecord *TextRecord `toml:"-"`
 	// Progress lists the types of records that report the progress of a call. Newer versions of
 	// the agent do not load them. One built-in dialect has them.
 	Progress []string `toml:"-"`
@@ -95,6 +98,9 @@ type Log struct {
 	Refs     []string
 	CallRefs []Lens
 }
+
+// A TextRecord is a kind of record that holds a text: its type, and the key of the message.
+type TextRecord struct{ Type, Payload string }
 
 // Message returns the value of a record that may be a message. It is the first
 // alternative of Payload that leads to an object, because other programs use the

@@ -67,8 +67,8 @@ var Pi = &Dialect{
 		"plain if role:string, alike",
 	),
 	// Its loader skips each line that is not JSON (gh:earendil-works/pi#8575).
-	SkipsTorn: true,
-	Members:   piMembers,
+	DamagedLine: DamagedSkipped,
+	Members:     piMembers,
 	Strip: []Trace{
 		"content.#.thoughtSignature/textSignature",
 	},

@@ -23,11 +23,11 @@ var QwenCode = &Dialect{
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
 	// Its loader skips what it cannot parse of a line (gh:QwenLM/qwen-code#3656).
-	SkipsTorn: true,
-	Evidence:  geminiEvidence,
-	Members:   geminiMembers,
-	Driver:    qwenBlocks,
-	Strip:     geminiStrip,
+	DamagedLine: DamagedSkipped,
+	Evidence:    geminiEvidence,
+	Members:     geminiMembers,
+	Driver:      qwenBlocks,
+	Strip:       geminiStrip,
 	Log: &Log{
 		Type: "type", Subtype: "subtype", Speaks: []string{"user", "assistant", "tool_result"}, Payload: "message",
 		Evidence: []string{"uuid", "parentUuid", "sessionId"},

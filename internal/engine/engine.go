@@ -250,6 +250,8 @@ type checker struct {
 	schemas  schema.Cache
 	// tried is the number of bytes of messages on which repairs were tried.
 	tried int64
+	// tears are the records of the file that are cut off.
+	tears repair.Tears
 	// logs are the session logs in the file, by the spans of their record lists.
 	logs map[source.Span]*repair.Log
 	// unfolded maps the spans of the current conversation; nil if they are spans of the
@@ -581,8 +583,10 @@ func (c *checker) file(file *container.File) {
 		Text: c.text, Emit: c.emit,
 	}
 	if d := c.opts.Dialects.ByName(file.Dialect); d != nil {
-		fc.SkipsTorn = fc.Lines && d.SkipsTorn
+		fc.LeavesOut = fc.Lines && d.DamagedLine != 0
+		fc.Stops = fc.Lines && d.DamagedLine == dialect.DamagedEnds
 	}
+	c.tears = repair.Tears{Source: c.src, Torn: torn(file.Faults)}
 	for _, f := range file.Faults {
 		if f.Unreadable() {
 			c.unreadable[f.Record] = true
@@ -606,11 +610,31 @@ func (c *checker) file(file *container.File) {
 	c.operations = nil
 }
 
+// torn yields the bytes of a file that may be the beginning of a record.
+func torn(faults []transcript.RecordFault) iter.Seq[source.Span] {
+	return func(yield func(source.Span) bool) {
+		for i := range faults {
+			f := &faults[i]
+			at := f.Whole
+			switch f.Kind {
+			case source.FaultGlued:
+				at = f.Span
+			case source.FaultInvalidJSON, source.FaultTruncated:
+			default:
+				continue
+			}
+			if !yield(at) {
+				return
+			}
+		}
+	}
+}
+
 // onFile compiles the repair of a finding about the file: about one of its records, or its
 // bytes.
 func (c *checker) onFile(w wish) (edit.Fix, bool, error) {
 	if w.rule.Category != rules.Links {
-		return repair.Bytes(c.src, w.Operation)
+		return c.tears.Bytes(w.Operation)
 	}
 	file := c.report.File
 	for _, l := range file.Logs {

@@ -173,7 +173,7 @@ func TestQwenSoleParent(t *testing.T) {
 	}
 }
 
-// tornLogs are logs whose clients skip a torn last line, by dialect.
+// tornLogs are logs whose clients leave out a torn last line, by dialect.
 var tornLogs = map[string][]string{
 	"pi": {
 		`{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}`,
@@ -193,6 +193,11 @@ var tornLogs = map[string][]string{
 		`{"timestamp":"2026-01-01T00:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}}`,
 		`{"timestamp":"2026-01-01T00:00:02.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"x"}]}}`,
 	},
+	"kimi-wire": {
+		`{"type":"metadata","protocol_version":"1.5","created_at":1}`,
+		`{"type":"context.append_message","agentId":"main","message":{"role":"user","content":[{"type":"text","text":"go"}],"toolCalls":[]},"timestamp":"2026-01-01T00:00:01.000Z"}`,
+		`{"type":"context.append_message","agentId":"main","timestamp":"2026-01-01T00:00:02.000Z","message":{"role":"user","content":[{"type":"text","text":"x"}],"toolCalls":[]},"n":12}`,
+	},
 	"gemini-cli": {
 		`{"sessionId":"s","projectHash":"p","startTime":"2026-01-01T00:00:00.000Z","lastUpdated":"2026-01-01T00:00:00.000Z","kind":"main"}`,
 		`{"id":"g1","timestamp":"2026-01-01T00:00:01.000Z","type":"user","content":[{"text":"go"}]}`,
@@ -205,8 +210,8 @@ var tornLogs = map[string][]string{
 // it is only there. The rest of the file stays as it is.
 func TestTornLastRecord(t *testing.T) {
 	for _, d := range dialect.All() {
-		if _, has := tornLogs[d.Name]; d.SkipsTorn != has {
-			t.Errorf("%s: its client skips a torn last line: %v, and there is a log: %v", d.Name, d.SkipsTorn, has)
+		if _, has := tornLogs[d.Name]; d.DamagedLine != 0 != has {
+			t.Errorf("%s: its client leaves out a torn last line: %v, and there is a log: %v", d.Name, d.DamagedLine != 0, has)
 		}
 	}
 	for name, log := range tornLogs {

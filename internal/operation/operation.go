@@ -165,15 +165,19 @@ type (
 	TrimText struct{ Message int32 }
 
 	// DropRecord drops the record at At. CopyOf is the record of which it is an exact copy
-	// except for its timestamp, zero if it is not a copy. Torn says that it is the last record of
-	// a log and cut off, and that the client would append to what stays: what is complete in it
-	// must be in other records, or the repair is unsafe.
+	// except for its timestamp, zero if it is not a copy. Torn says that the client leaves the
+	// record out because it is cut off: what is complete in it must be in other records, or the
+	// repair is unsafe. Last says that it is the last record of a log, and that the client would
+	// append to what stays.
 	DropRecord struct {
 		At, CopyOf source.Span
-		Torn       bool
+		Torn, Last bool
 	}
-	// DropBytes drops the bytes at At.
-	DropBytes struct{ At source.Span }
+	// DropBytes drops the bytes at At. Torn is as in DropRecord.
+	DropBytes struct {
+		At   source.Span
+		Torn bool
+	}
 	// EscapeNewlines escapes line feeds inside the strings of the record at At.
 	EscapeNewlines struct{ At source.Span }
 	// ReplaceBytes replaces bytes that are not valid text in the record at At.

@@ -140,7 +140,8 @@ func TestBytes(t *testing.T) {
 		{"halves", `{"a":"\ud83d\ude00\ud83d \ude00\\ud800\ud83d\ud83d\ude00"}`, `{"a":"\ud83d\ude00\ud83d \ude00\\ud800\ud83d\ud83d\ude00"}`, doReplaceBytes, `{"a":"\ud83d\ude00\ufffd \ufffd\\ud800\ufffd\ud83d\ude00"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f, ok, err := Bytes(source.FromBytes("t", []byte(c.text)), &operation.Operation{Do: c.do(at(c.text, c.part))})
+			tears := Tears{Source: source.FromBytes("t", []byte(c.text))}
+			f, ok, err := tears.Bytes(&operation.Operation{Do: c.do(at(c.text, c.part))})
 			if err != nil || !ok {
 				t.Fatal(ok, err)
 			}

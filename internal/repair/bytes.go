@@ -17,7 +17,8 @@ import (
 // such an operation. If the bytes are not JSON, their content cannot be accounted for, and
 // the fix has the class that its rule gives it. A record that is cut off can be accounted for up
 // to the tear.
-func Bytes(src *source.Source, op *operation.Operation) (f edit.Fix, ok bool, err error) {
+func (t *Tears) Bytes(op *operation.Operation) (f edit.Fix, ok bool, err error) {
+	src := t.Source
 	w := &window{src: src}
 	read := func(s source.Span) []byte {
 		b, err := src.Bytes(s)
@@ -29,17 +30,23 @@ func Bytes(src *source.Source, op *operation.Operation) (f edit.Fix, ok bool, er
 		lines := &list{src: w, lines: true}
 		lines.remove(do.At)
 		f.Edits, f.Gone = lines.compile(), []source.Span{do.At}
-		if do.Torn {
+		if do.Last {
 			// The line ending before it stays, because the client appends to the file.
 			f.Edits = []edit.Edit{{Span: source.Span{Start: do.At.Start, End: w.size()}}}
-			var err error
-			if f.Drops, err = onlyIn(src, do.At); err != nil {
+		}
+		if do.Torn {
+			if err := t.drops(&f, do.At); err != nil {
 				return f, false, err
 			}
 		}
 	case *operation.DropBytes:
 		f.Edits = []edit.Edit{{Span: stripped(w, do.At)}}
-		if op.Class == operation.Unsafe { // otherwise it is padding
+		switch {
+		case do.Torn:
+			if err := t.drops(&f, do.At); err != nil {
+				return f, false, err
+			}
+		case op.Class == operation.Unsafe: // otherwise it is padding
 			f.Gone = []source.Span{do.At}
 		}
 	case *operation.EscapeNewlines:

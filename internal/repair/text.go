@@ -154,6 +154,9 @@ func (d *draft) write(b int32, t *dialect.Text) bool {
 	if t.Blocks == nil {
 		text := render(d.build(t.Message), styleOf(d.at(msg)), 0)
 		if text != nil && (blk.Span == msg || len(d.blocksOf(blk.Message)) == 1) {
+			if d.Log != nil && d.Log.Format.TextRecord != nil {
+				return d.writeRecord(msg, text, d.Log.Format.TextRecord)
+			}
 			d.set(msg, string(text), false)
 			return true
 		}
@@ -180,4 +183,20 @@ func (d *draft) write(b int32, t *dialect.Text) bool {
 		l.after(blk.Span, text)
 	}
 	return true
+}
+
+// writeRecord replaces a message by one that is in another kind of record.
+func (d *draft) writeRecord(msg source.Span, text []byte, kind *dialect.TextRecord) bool {
+	record := d.at(d.Log.recordAt(msg.Start))
+	typ := d.Log.Format.Type.In(record)
+	for k, v := range record.Members() {
+		if v.Span() != msg || typ.Kind() != source.String {
+			continue
+		}
+		colon := d.src.text(k.Span().End, msg.Start)
+		d.set(source.Span{Start: k.Span().Start, End: msg.End}, source.Quote(kind.Payload)+colon+string(text), false)
+		d.set(typ.Span(), source.Quote(kind.Type), true)
+		return true
+	}
+	return false
 }

@@ -22,6 +22,24 @@ func eachFault(c *FileContext, kind source.FaultKind, finding func(f *transcript
 	}
 }
 
+// behind says what the client does about the lines behind one that it cannot read, "" if it reads
+// them.
+func (c *FileContext) behind() string {
+	if !c.Stops {
+		return ""
+	}
+	return "; the client drops this line and all lines behind it when it resumes the session"
+}
+
+// tornClass returns the class of dropping a fragment of a record. If the client leaves the
+// fragment out anyway, it is safe unless something is only there.
+func (c *FileContext) tornClass() operation.Class {
+	if c.LeavesOut {
+		return operation.Safe
+	}
+	return operation.Unsafe
+}
+
 // times says how often a fault occurs, if more than once.
 func times(f *transcript.RecordFault) string {
 	if f.Count > 1 {

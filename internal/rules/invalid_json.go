@@ -16,7 +16,11 @@ lose its tool calls and tool results.
 
 toolguard reads all other records. It inserts no placeholder results into the conversation,
 because a missing result may be in the unreadable record.`,
-	Repair: `By default, toolguard leaves the record alone. In JSONL, ` + "`fix --unsafe`" + ` drops the line.`,
+	Repair: `By default, toolguard leaves the record alone. In JSONL, ` + "`fix --unsafe`" + ` drops the line.
+
+In a log whose client is known to leave out lines that it cannot read, dropping the beginning of a
+record is a safe repair if all that is complete in it is in other records too, as in
+` + "`truncated-record`" + `.`,
 	Bad: `{"role":"user","content":"q"}
 {"role":"assistant","content":"a"
 {"role":"user","content":"n"}`,
@@ -29,8 +33,9 @@ because a missing result may be in the unreadable record.`,
 			if f.Want == "" {
 				out.Message = "invalid JSON"
 			}
+			out.Message += c.behind()
 			if c.Lines {
-				out.Fix = fileOp(operation.Unsafe, "drop the line", &operation.DropRecord{At: f.Whole})
+				out.Fix = fileOp(c.tornClass(), "drop the line", &operation.DropRecord{At: f.Whole, Torn: c.LeavesOut})
 			}
 			return out
 		})

@@ -413,10 +413,12 @@ type FileContext struct {
 	// Branches are the results that are not sent.
 	Branches []transcript.Branch
 	Lines    bool // the records are the lines of the file
-	// SkipsTorn says that the client skips a last line that is cut off.
-	SkipsTorn bool
-	Text      func(source.Span) string
-	Emit      func(Finding)
+	// LeavesOut says that the client leaves out a line that it cannot read, and Stops that it
+	// leaves out all lines behind it too.
+	LeavesOut, Stops bool
+
+	Text func(source.Span) string
+	Emit func(Finding)
 
 	rule *Rule
 }

@@ -32,12 +32,12 @@ example, the program wrote the record again.`,
 				out.Message += ": expected " + f.Want
 			}
 			class := operation.Unsafe
-			if c.SkipsTorn {
+			if c.LeavesOut {
 				out.Severity, class = Warning, operation.Safe // unless something is only there
 				out.Message += "; the client skips it when it resumes the session"
 			}
 			if c.Lines {
-				out.Fix = fileOp(class, "drop the incomplete record", &operation.DropRecord{At: f.Whole, Torn: c.SkipsTorn})
+				out.Fix = fileOp(class, "drop the incomplete record", &operation.DropRecord{At: f.Whole, Torn: c.LeavesOut, Last: c.LeavesOut})
 			}
 			return out
 		})

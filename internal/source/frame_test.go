@@ -169,6 +169,18 @@ func TestFrame(t *testing.T) {
 		{"glued in a \\u escape", "{}\n{\"t\":\"\\u12{\"t\":\"b\"}\n", "jsonl\n0-2 {}\n13-22 {\"t\":\"b\"} | glued 3-13"},
 		{"glued, spaced", "{}\n{ \"t\": \"tr{ \"t\": \"b\" }\n", "jsonl\n0-2 {}\n13-25 { \"t\": \"b\" } | glued 3-13"},
 		{"glued twice", "{}\n{\"t\":\"tr{\"t\":\"ts{\"t\":\"b\"}\n", "jsonl\n0-2 {}\n19-28 {\"t\":\"b\"} | glued 3-19"},
+		{
+			"glued in a value, like the next record", "{\"v\":1}\n{\"t\":{\"t\":1,\"i\":2,\"x\":3}\n{\"t\":4,\"i\":5,\"x\":6}\n",
+			"jsonl\n0-7 {\"v\":1}\n13-32 {\"t\":1,\"i\":2,\"x\":3} | glued 8-13\n33-52 {\"t\":4,\"i\":5,\"x\":6}",
+		},
+		{
+			"glued in a value, written again", "{\"v\":1,\"t\":2}\n{\"t\":{\"t\":{},\"v\":1,\"w\":1}\n{}\n",
+			"jsonl\n0-13 {\"v\":1,\"t\":2}\n19-39 {\"t\":{},\"v\":1,\"w\":1} | glued 14-19\n40-42 {}",
+		},
+		{
+			"not glued: a value that has another beginning", "{\"v\":1,\"t\":2}\n{\"m\":{\"t\":{},\"v\":1,\"w\":1}\n{}\n",
+			"jsonl\n0-13 {\"v\":1,\"t\":2}\n14-39 | json 39-39: ',' or '}' after a field\n40-42 {}",
+		},
 		{"glued with flaws", "{}\n{\"t\":\"tr{\"t\":\"\xff\\ud800\"}\n", "jsonl\n0-2 {}\n11-26 {\"t\":\"\xff\\ud800\"} | glued 3-11 | utf8 17-18 x1 | surrogate 18-24 x1"},
 		{"glued and NULs", "{}\n\x00{\"t\":\"tr{\"t\":1}\x00\n", "jsonl\n0-2 {}\n12-19 {\"t\":1} | nul 3-4 | glued 4-12 | nul 19-20"},
 		{"not glued: text behind it", "{}\n{\"cmd\":\"run {\"x\":1} now\"}\n", "jsonl\n0-2 {}\n3-28 | json 17-18: ',' or '}' after a field"},

@@ -19,8 +19,11 @@ func (r *Reader) glued(start int64, text []byte, next int64, s Scan) (rec Record
 				if t.Kind != FaultNone {
 					return rec, false, nil
 				}
-				keys := keysOf(r.win.bytes(start+int64(at), start+int64(t.End)))
-				switch is, err = r.isRecord(keys, start, next); {
+				keys, least := keysOf(r.win.bytes(start+int64(at), start+int64(t.End))), leastAlike
+				if bytes.HasPrefix(text[at:], text[:at]) {
+					least = leastAgain
+				}
+				switch is, err = r.isRecord(keys, least, start, next); {
 				case err != nil || !is:
 					return rec, false, err
 				default:
@@ -107,38 +110,48 @@ type neighbour struct {
 }
 
 // leastAlike is the number of keys that two records of one file have in common, unless all their
-// keys are the same.
-const leastAlike = 3
+// keys are the same. leastAgain is that number if the torn record is the beginning of the one
+// behind it, which was written again.
+const leastAlike, leastAgain = 3, 2
 
 // isRecord reports whether an object with some keys is like another record: the one before the
-// line at start, or else the one after it, at next.
-func (r *Reader) isRecord(keys []string, start, next int64) (bool, error) {
+// line at start, or the one after it, at next. A log begins with records of different kinds. They
+// have at least a number of keys in common.
+func (r *Reader) isRecord(keys []string, least int, start, next int64) (bool, error) {
 	n := &r.near
-	switch {
-	case n.at.End > 0 && n.of != n.at:
-		text, err := r.src.Bytes(n.at)
-		if err != nil {
-			return false, err
+	if n.at.End > 0 {
+		if n.of != n.at {
+			text, err := r.src.Bytes(n.at)
+			if err != nil {
+				return false, err
+			}
+			n.of, n.keys = n.at, keysOf(text)
 		}
-		n.of, n.keys = n.at, keysOf(text)
-	case n.at.End == 0:
-		l, err := r.readLine(start, next, start+joinBytes)
-		if err != nil || l.next == 0 {
-			return false, err
+		if alike(keys, n.keys, least) {
+			return true, nil
 		}
-		text := r.win.bytes(next, l.end)
-		if s := r.scan.Scan(text, 0, Strict); s.Kind != FaultNone {
-			return false, nil
-		}
-		n.keys = keysOf(text)
 	}
+	l, err := r.readLine(start, next, start+joinBytes)
+	if err != nil || l.next == 0 {
+		return false, err
+	}
+	text := r.win.bytes(next, l.end)
+	if s := r.scan.Scan(text, 0, Strict); s.Kind != FaultNone {
+		return false, nil
+	}
+	return alike(keys, keysOf(text), least), nil
+}
+
+// alike reports whether records with some keys are of one file: whether they have at least a
+// number of keys in common.
+func alike(a, b []string, least int) bool {
 	shared := 0
-	for _, k := range keys {
-		if slices.Contains(n.keys, k) {
+	for _, k := range a {
+		if slices.Contains(b, k) {
 			shared++
 		}
 	}
-	return shared >= leastAlike || shared > 1 && shared == len(keys) && shared == len(n.keys), nil
+	return shared >= least || shared > 1 && shared == len(a) && shared == len(b)
 }
 
 // keysOf returns the keys of an object, given as JSON.

@@ -39,6 +39,9 @@ type Store struct {
 	Locks []Lock
 	// Mends is what the agent repairs itself when it resumes a session.
 	Mends Mends
+	// Uncut is the ending of the copy beside a session from which the agent has removed a line
+	// that it could not read and all lines behind it; "" if it keeps none.
+	Uncut string
 	// About says where a session names its project, its title and the version of the agent.
 	About About
 }

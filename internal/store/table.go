@@ -183,6 +183,8 @@ func All() []Store {
 			// Since that change Kimi Code closes interrupted calls anywhere in the history when it
 			// restores a session. Its logs do not name its version.
 			Mends: Mends{Rules: openCalls, Source: "https://github.com/MoonshotAI/kimi-code/pull/1027"},
+			// wireJournalBackupKey of @moonshot-ai/kimi-code 2.1.0. It keeps the first copy.
+			Uncut: ".bak",
 			About: About{Prompt: []string{"message.content.*.text"}, Human: []Is{{"message.role", "user"}}},
 		},
 		{
