@@ -266,7 +266,7 @@ func (l *log) duplicate(first *link, again link, v source.Value) error {
 	id := dialect.Lens(l.d.Log.ID)
 	l.file.Links = append(l.file.Links, transcript.LinkFault{
 		Duplicate: true, Identical: same, Record: again.record, ID: id.In(v).Str(),
-		Span: id.In(v).Span(), First: id.In(before).Span(), Whole: v.Span(),
+		Span: id.In(v).Span(), FirstRecord: first.record, First: id.In(before).Span(), Whole: v.Span(),
 	})
 	passed := &again
 	if !same {

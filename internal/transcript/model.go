@@ -656,6 +656,8 @@ type LinkFault struct {
 	Record int32
 	ID     string
 	Whole  source.Span // the record
+	// FirstRecord is, for a duplicate, the first record.
+	FirstRecord int32
 }
 
 // A Compaction is the record of a compaction.
