@@ -503,6 +503,8 @@ type Call struct {
 	Unread bool
 	// WrongRole marks a call in a message whose role cannot make calls.
 	WrongRole bool
+	// Unsent marks a call that the client leaves out of its requests, although it reads it.
+	Unsent bool
 }
 
 // Counts reports whether the call is of a kind that clients run.
