@@ -21,6 +21,9 @@ type agent struct {
 	link         [2]string
 	// breaks is the rule that it breaks itself when it resumes a session, "" if there is none.
 	breaks string
+	// omits is a record that takes the one with the id $target out of what is sent, "" if there are
+	// none. $parent stands for the id of the record before it.
+	omits string
 	// loses are the faults of a file after which no repair brings all results into the next request,
 	// and how many are left out.
 	loses map[string]int
@@ -121,7 +124,8 @@ env_key = "OPENAI_API_KEY"
 		{
 			name: "pi", module: "@earendil-works/pi-coding-agent", program: "pi",
 			call: `"type":"toolCall"`, result: `"role":"toolResult"`, link: [2]string{"id", "parentId"},
-			env: []string{"PI_OFFLINE=1", "PI_TELEMETRY=0", "PI_SKIP_VERSION_CHECK=1"},
+			omits: `{"type":"context_edit","id":"0badcafe","parentId":"$parent","timestamp":"2026-01-02T03:04:05.000Z","targetId":"$target","replacement":null}`,
+			env:   []string{"PI_OFFLINE=1", "PI_TELEMETRY=0", "PI_SKIP_VERSION_CHECK=1"},
 			files: map[string]string{".pi/agent/models.json": `{"providers": {"script": {
 				"baseUrl": "{model}/v1", "api": "openai-completions", "apiKey": "none", "models": [{"id": "script"}]
 			}}}`},
