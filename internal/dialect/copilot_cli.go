@@ -134,7 +134,7 @@ func (r *copilotReader) first(v source.Value, call *transcript.Call) bool {
 		}
 		return false
 	}
-	call.Unsent = starts && !r.asked[id] && call.ID.Given() && !ofSubagent(v)
+	call.Unsent = starts && !r.asked[id] && call.ID.IsString() && call.ID.Text() != "" && !ofSubagent(v)
 	r.made[id], r.begun[id] = true, starts
 	return true
 }

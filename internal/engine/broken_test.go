@@ -92,3 +92,32 @@ func TestNothingIsLeftInABrokenLine(t *testing.T) {
 		t.Errorf("only %d repairs were tried", left)
 	}
 }
+
+// TestBehindATornRecord: Gemini CLI records a result twice. The copy that it reads stays until the
+// line of the other one is repaired.
+func TestBehindATornRecord(t *testing.T) {
+	const (
+		call   = `{"id":"g1","type":"gemini","content":"","toolCalls":[{"id":"a","name":"f","args":{},"result":[{"functionResponse":{"id":"a","name":"f","response":{"output":"1"}}}],"status":"success"}]}` + "\n"
+		head   = `{"sessionId":"s","projectHash":"p","startTime":"t","lastUpdated":"t"}` + "\n" + `{"id":"u1","timestamp":"t","type":"user","content":[{"text":"go"}]}` + "\n"
+		copied = `{"id":"u2","timestamp":"t","type":"user","content":[{"functionResponse":{"id":"a","name":"f","response":{"output":"1"}}}]}` + "\n"
+		tail   = `{"id":"g2","timestamp":"t","type":"gemini","content":"done"}` + "\n"
+	)
+	text := []byte(head + call[:90] + call + copied + tail)
+	out, f := fixText(t, "s.jsonl", text, FixOptions{})
+	if string(out) != string(text) {
+		t.Errorf("without --unsafe:\n%s", out)
+	}
+	why := ""
+	for f := range f.After.Findings.All() {
+		if f.Rule.Name == "duplicate-tool-result" {
+			why = f.Unfixed
+		}
+	}
+	if want := "it would stay only in a line that clients cannot read"; why != want {
+		t.Errorf("the finding says %q", why)
+	}
+	out, _ = fixText(t, "s.jsonl", text, FixOptions{Unsafe: true})
+	if after := readable(out); after["done"] == 0 || strings.Count(string(out), `"output":"1"`) == 0 || bytes.Contains(out, []byte(call[:90]+call)) {
+		t.Errorf("with --unsafe:\n%s", out)
+	}
+}

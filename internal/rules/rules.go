@@ -577,9 +577,13 @@ func (c *Context) unrepairable(do operation.Action) string {
 	return ""
 }
 
-// aboutCall emits a finding about a call.
+// aboutCall emits a finding about a call. One about a call that no provider sees is at most an
+// info, and is not repaired.
 func (c *Context) aboutCall(i int, f Finding) {
 	call := &c.Calls[i]
+	if call.Unsent {
+		f.Severity, f.Fix = min(f.Severity, Info), nil
+	}
 	if f.Span.IsZero() {
 		f.Span = call.ID.Span
 	}
