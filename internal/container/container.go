@@ -34,10 +34,13 @@ type File struct {
 	Opaque        int
 	Conversations int
 	Faults        []transcript.RecordFault
-	Keys          []transcript.KeyFault
-	Links         []transcript.LinkFault
-	Branches      []transcript.Branch
-	Logs          []LogList
+	// Broken are the records, in order, that toolguard reads, but no client that parses line by
+	// line.
+	Broken   []int32
+	Keys     []transcript.KeyFault
+	Links    []transcript.LinkFault
+	Branches []transcript.Branch
+	Logs     []LogList
 	// Starts are the offsets of the records, indexed from 0.
 	Starts source.Offsets
 	// Document is the only record of a JSON document, kept so that nobody reads it again.

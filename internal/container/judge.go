@@ -40,6 +40,9 @@ func (l *log) judge() error {
 			l.message(k).Flags |= transcript.MessageSuperseded
 		}
 	}
+	if err := l.edited(); err != nil {
+		return err
+	}
 	if err := j.missing(); err != nil || !j.strays() {
 		return err
 	}

@@ -24,6 +24,7 @@ type log struct {
 
 	env     envelope
 	chain   chain
+	edits   []int32 // the links of records that edit others
 	written written
 	threads []*thread
 	byName  map[string]*thread
@@ -129,6 +130,9 @@ func (l *log) record(e element) error {
 		return l.duplicate(&l.chain.links[first], at, e.val)
 	}
 	l.chain.add(own, at, l.end)
+	if l.d.Log.Edit != nil && l.env.at[envType].Is(l.d.Log.Edit.Type) {
+		l.edits = append(l.edits, int32(len(l.chain.links)-1))
+	}
 	return nil
 }
 
@@ -266,7 +270,7 @@ func (l *log) duplicate(first *link, again link, v source.Value) error {
 	id := dialect.Lens(l.d.Log.ID)
 	l.file.Links = append(l.file.Links, transcript.LinkFault{
 		Duplicate: true, Identical: same, Record: again.record, ID: id.In(v).Str(),
-		Span: id.In(v).Span(), First: id.In(before).Span(), Whole: v.Span(),
+		Span: id.In(v).Span(), FirstRecord: first.record, First: id.In(before).Span(), Whole: v.Span(),
 	})
 	passed := &again
 	if !same {

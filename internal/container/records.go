@@ -2,6 +2,7 @@ package container
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -59,6 +60,7 @@ func (s *records) framed(yield func(source.Record, error) bool) {
 
 func (s *records) note(rec source.Record) {
 	s.file.Records++
+	s.noteBroken(rec)
 	s.file.Starts.Append(rec.Span.Start)
 	if s.look != nil {
 		s.look(rec)
@@ -70,6 +72,32 @@ func (s *records) note(rec source.Record) {
 		} else {
 			s.torn = s.torn || f.Unreadable()
 		}
+	}
+}
+
+// noteBroken notes a record that toolguard reads, but no client that parses line by line.
+func (s *records) noteBroken(rec source.Record) {
+	if !rec.Readable() || s.file.Framing != source.FramingLines || !rec.Shared && len(rec.Faults) == 0 {
+		return
+	}
+	add := func(record int32) {
+		if n := len(s.file.Broken); n == 0 || s.file.Broken[n-1] < record {
+			s.file.Broken = append(s.file.Broken, record)
+		}
+	}
+	if rec.Shared {
+		add(int32(rec.Index) - 1)
+	}
+	if rec.Shared || slices.ContainsFunc(rec.Faults, func(f source.Fault) bool {
+		switch f.Kind {
+		case source.FaultGlued, source.FaultRawNewline:
+			return true
+		case source.FaultNUL: // another run is on a line of its own
+			return f.Span.End == rec.Span.Start || f.Span.Start == rec.Span.End
+		}
+		return false
+	}) {
+		add(int32(rec.Index))
 	}
 }
 

@@ -37,7 +37,7 @@ func (w *written) again(l *log, e element) (bool, error) {
 	}
 	l.file.Links = append(l.file.Links, transcript.LinkFault{
 		Duplicate: true, Identical: true, Sent: true, Record: e.record, ID: id.Str(),
-		Span: id.Span(), First: once.In(first).Span(), Whole: e.val.Span(),
+		Span: id.Span(), FirstRecord: w.at[at].record, First: once.In(first).Span(), Whole: e.val.Span(),
 	})
 	return true, nil
 }

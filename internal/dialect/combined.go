@@ -101,6 +101,11 @@ type ResultList struct {
 	// Unnamed is set if a result need not name its call. Two built-in dialects have
 	// such results, as do formats without ids.
 	Unnamed bool
+	// AsText is the form of an element that replaces a result with text. It is empty if the
+	// dialect has no such element. Parts leads to a list in the result whose elements may stand
+	// beside such a text. One built-in dialect has them.
+	AsText Form `toml:"-"`
+	Parts  Lens `toml:"-"`
 }
 
 // A StateName is a dialect's name for a state.
@@ -682,8 +687,11 @@ func (d *Combined) WriteResult(NewResult) []Field { return nil }
 // WriteMessage implements Writer.
 func (d *Combined) WriteMessage(string, source.Value) []Field { return nil }
 
-// WriteText implements Writer. The text is the whole record, including its result.
+// WriteText implements Writer. The text of a record is the whole record, including its result.
 func (d *Combined) WriteText(t NewText) Text {
+	if text := d.Results.writeText(t); !text.None() {
+		return text
+	}
 	for i := range d.Records {
 		rs := &d.Records[i]
 		if _, _, ok := rs.record(t.Element); !ok || rs.AsText.JSON == "" || !rs.In.In(t.Message).Span().Contains(t.Element.Span()) {
@@ -701,6 +709,17 @@ func (d *Combined) WriteText(t NewText) Text {
 		return Text{Blocks: []NewBlock{{Fields: fields}}}
 	}
 	return Text{}
+}
+
+// writeText returns the text of a result in an element of its own.
+func (a *ResultList) writeText(t NewText) Text {
+	if t.Call || a.AsText.JSON == "" || !a.result(t.Element) || t.Element.Span() == t.Message.Span() {
+		return Text{}
+	}
+	parts := member(a.Parts, t.Element)
+	t.keep(t.Element, anyKey, t.Content, parts)
+	return Text{Blocks: t.blocks([]source.Value{t.Content, parts}, func(part source.Value) bool { return parts.Span().Contains(part.Span()) },
+		func(raw string) []Field { return fill(a.AsText.JSON, map[string]string{"$text": raw}) })}
 }
 
 // Retagged implements Writer.

@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"slices"
+
 	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -43,7 +45,9 @@ var CopilotCLI = &Dialect{
 		Calls: []CallEvent{{Type: "tool.execution_start", ID: "data.toolCallId", Name: "data.toolName", Answer: copilotAnswer}},
 		Results: []ResultEvent{{
 			Type: "tool.execution_complete", ID: "data.toolCallId", Payload: "data.result|data.error",
-			Error: []Cond{{At: "data.success", Is: []string{"false"}}},
+			Error:  []Cond{{At: "data.success", Is: []string{"false"}}},
+			AsText: Form{JSON: `{"type":"user.message","data":{"content":"$text"}}`, Copy: []string{"id", "timestamp", "parentId", "agentId"}},
+			Says:   "data.result.content|data.error.message",
 		}},
 	}},
 	Log: &Log{
@@ -67,12 +71,12 @@ const copilotAnswer = `{"type":"tool.execution_complete","data":{"toolCallId":"$
 
 // copilotEvents are events in which the start of a call usually repeats a request
 // of a message. The calls of a subagent, or those before a compaction, may have
-// been requested elsewhere.
+// been requested elsewhere. The client sends no other call, and leaves out its result.
 type copilotEvents struct{ *Events }
 
 // Reader implements Driver.
 func (d copilotEvents) Reader(b *transcript.Builder) Reader {
-	r := &copilotReader{d.Events.Reader(b).(*eventsReader), map[string]bool{}, map[string]bool{}}
+	r := &copilotReader{d.Events.Reader(b).(*eventsReader), map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	r.before = r.first
 	return r
 }
@@ -82,6 +86,8 @@ type copilotReader struct {
 	// made holds the calls by raw id, and begun those of them that no message has
 	// requested yet.
 	made, begun map[string]bool
+	// asked holds the raw ids of the calls that a message has ever requested.
+	asked map[string]bool
 }
 
 // Compacted implements Compactor. Earlier requests are no longer in the context.
@@ -108,13 +114,27 @@ func (r *copilotReader) Read(v source.Value) {
 	r.eventsReader.Read(v)
 }
 
+// ofSubagent reports whether an event is of a subagent.
+func ofSubagent(v source.Value) bool {
+	return isSet(v.Get("agentId")) || isSet(Lens("data.parentToolCallId").In(v))
+}
+
 // first reports whether v is the first event of a call.
 func (r *copilotReader) first(v source.Value, call *transcript.Call) bool {
 	id := call.ID.Raw
+	starts := v.Get("type").Is("tool.execution_start")
+	r.asked[id] = r.asked[id] || !starts
 	if r.begun[id] {
 		r.begun[id] = false
+		for i := range slices.Backward(r.b.Conv.Calls) {
+			if c := &r.b.Conv.Calls[i]; c.ID.Raw == id {
+				c.Unsent = false
+				break
+			}
+		}
 		return false
 	}
-	r.made[id], r.begun[id] = true, v.Get("type").Is("tool.execution_start")
+	call.Unsent = starts && !r.asked[id] && call.ID.IsString() && call.ID.Text() != "" && !ofSubagent(v)
+	r.made[id], r.begun[id] = true, starts
 	return true
 }

@@ -81,7 +81,7 @@ type Dialect struct {
 	Evidence *evidence.Table `toml:"-"`
 	Driver   Driver          `toml:"-"`
 	// Beside lists the fields of a message that concern tools but hold only copies
-	// of other values.
+	// of other values, or declare tools.
 	Beside []string
 	// Members are the fields that a few rules look up and repairs add. The paths
 	// start at the element of the call or the result, at the block, or at the

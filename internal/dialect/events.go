@@ -56,6 +56,11 @@ type ResultEvent struct {
 	ID      Lens
 	Payload Lens
 	Error   []Cond // one condition is enough
+	// AsText is the form of an event that replaces a single result with text. It is empty if the
+	// client would not send such an event. Says leads to what the model sees of the payload. One
+	// built-in dialect has them.
+	AsText Form `toml:"-"`
+	Says   Lens `toml:"-"`
 }
 
 // Reads implements Driver.
@@ -274,9 +279,24 @@ func (d *Events) WriteResult(r NewResult) []Field {
 // WriteMessage implements Writer. Results are separate events.
 func (d *Events) WriteMessage(string, source.Value) []Field { return nil }
 
-// WriteText implements Writer. An event records what happened, so no text can
-// replace it.
-func (d *Events) WriteText(NewText) Text { return Text{} }
+// WriteText implements Writer. An event records what happened, so most dialects have no text
+// that can replace it.
+func (d *Events) WriteText(t NewText) Text {
+	r := d.result(d.Type.In(t.Element))
+	if t.Call || r == nil || r.In != "" || r.AsText.JSON == "" {
+		return Text{}
+	}
+	if said := r.Says.In(t.Element); said.Exists() {
+		t.Content = said
+	}
+	out := fill(r.AsText.JSON, map[string]string{"$text": t.joined()})
+	for _, key := range r.AsText.Copy {
+		if val := t.Element.Get(key); val.Exists() {
+			out = append(out, Field{key, string(val.Raw())})
+		}
+	}
+	return Text{Message: out}
+}
 
 // Retagged implements Writer. There is only one kind of result.
 func (d *Events) Retagged(_, _ transcript.CallKind) string { return "" }

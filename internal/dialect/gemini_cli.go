@@ -64,6 +64,7 @@ var GeminiCLI = &Dialect{
 		Results: ResultList{
 			In: "content", Has: "functionResponse.id|functionResponse.name|functionResponse.response",
 			ID: "functionResponse.id", Name: "functionResponse.name", Payload: "functionResponse.response",
+			AsText: Form{JSON: `{"text":"$text"}`}, Parts: "functionResponse.parts",
 		},
 		Resent: true, // google-gemini/gemini-cli#29365
 	},

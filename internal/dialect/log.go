@@ -91,6 +91,9 @@ type Log struct {
 	// Progress lists the types of records that report the progress of a call. Newer versions of
 	// the agent do not load them. One built-in dialect has them.
 	Progress []string `toml:"-"`
+	// Edit describes the records that change what the client sends of an earlier one. One built-in
+	// dialect has them.
+	Edit *RecordEdit `toml:"-"`
 	// Follows lists the types of records that may be between a call and its result.
 	Follows []string
 	// Refs lists the keys of references to records other than the parent. CallRefs
@@ -101,6 +104,17 @@ type Log struct {
 
 // A TextRecord is a kind of record that holds a text: its type, and the key of the message.
 type TextRecord struct{ Type, Payload string }
+
+// A RecordEdit describes the records that change what the client sends of an earlier one, on
+// whose branch they are. The last one about a record counts.
+type RecordEdit struct {
+	Type string
+	// Target leads to the id of that record, and With to what replaces its message: null if it is
+	// left out.
+	Target, With Lens
+	// Calls returns the ids of the calls in what replaces a message, as JSON.
+	Calls func(with source.Value) []string
+}
 
 // Message returns the value of a record that may be a message. It is the first
 // alternative of Payload that leads to an object, because other programs use the

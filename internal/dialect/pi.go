@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"github.com/toolguard/toolguard/internal/evidence"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -68,7 +69,9 @@ var Pi = &Dialect{
 	),
 	// Its loader skips each line that is not JSON (gh:earendil-works/pi#8575).
 	DamagedLine: DamagedSkipped,
-	Members:     piMembers,
+	// A message of the system declares the tools that it adds, and names those that it removes.
+	Beside:  []string{"toolsAdded", "toolsRemoved"},
+	Members: piMembers,
 	Strip: []Trace{
 		"content.#.thoughtSignature/textSignature",
 	},
@@ -77,7 +80,7 @@ var Pi = &Dialect{
 		Type: "type", Speaks: []string{"message"}, Payload: "message",
 		Kinds: []string{
 			"session", "model_change", "thinking_level_change", "compaction", "branch_summary", "custom", "custom_message",
-			"label", "session_info",
+			"label", "session_info", "usage", "context_edit",
 		},
 		Header: "session", HeaderHas: []string{"cwd", "version", "timestamp"},
 		Bare: true,
@@ -85,5 +88,18 @@ var Pi = &Dialect{
 		Boundary: []string{"compaction"}, KeptFrom: "firstKeptEntryId", KeptIndex: "firstKeptEntryIndex",
 		Copied: []Lens{"message.timestamp"}, Envelope: []string{"timestamp"},
 		Refs: []string{"firstKeptEntryId", "targetId", "fromId"},
+		// projectContextEntry in session-manager.js of 1.5.2, and docs/session-format.md there.
+		Edit: &RecordEdit{Type: "context_edit", Target: "targetId", With: "replacement", Calls: piCallsIn},
 	},
+}
+
+// piCallsIn returns the ids of the calls in the replacement of a message. A text in place of its
+// content has none.
+func piCallsIn(with source.Value) (ids []string) {
+	for _, block := range with.Get("content").Present() {
+		if block.Get("type").Is("toolCall") {
+			ids = append(ids, string(block.Get("id").Raw()))
+		}
+	}
+	return ids
 }

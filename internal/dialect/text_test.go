@@ -134,6 +134,16 @@ func TestWriteTextKeeps(t *testing.T) {
 			"", `blocks [{"text":"RESULT\n{\"ok\":true}"},{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]`,
 		},
 		{
+			"parts of Gemini CLI", GeminiCLI,
+			`{"id":"u1","timestamp":"t","type":"user","content":[{"functionResponse":{"id":"a","name":"f","response":{"output":"x"},"parts":[{"inlineData":{"mimeType":"image/png","data":"AAAA"}}],"scheduling":"SILENT"}}]}`,
+			"", `blocks [{"text":"RESULT\n{\"output\":\"x\"}"},{"inlineData":{"mimeType":"image/png","data":"AAAA"}},{"text":"{\"scheduling\":\"SILENT\"}"}]`,
+		},
+		{
+			"an event of Copilot CLI", CopilotCLI,
+			`{"type":"tool.execution_complete","data":{"toolCallId":"a","success":false,"error":{"message":"no","code":"denied"}},"id":"e2","timestamp":"t","parentId":"e1","ephemeral":false}`,
+			"", `message {"type":"user.message","data":{"content":"RESULT\nno"},"id":"e2","timestamp":"t","parentId":"e1"}`,
+		},
+		{
 			"documents of Bedrock", Bedrock,
 			`{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[{"json":{"a":1}},{"document":{"name":"d"}}]}}]}`,
 			"", `blocks [{"text":"RESULT\n{\"json\":{\"a\":1}}"},{"document":{"name":"d"}}]`,

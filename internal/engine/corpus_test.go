@@ -225,7 +225,10 @@ var explained = map[string]defects{
 	"pi_agent_2025-12-01T10-00-00_pi-uuid-001.jsonl":                      {emptyID: 1},
 	"openclaw-parity_.openclaw_agents_myagent_sessions_test-sess-1.jsonl": {mid: 2, emptyID: 2},
 	// The start of a call and the request are one call.
-	"copilot_schema_drift.jsonl":                  {orphan: 1},
+	"copilot_schema_drift.jsonl": {orphan: 1},
+	// Starts of calls that no message requests are not sent, and neither are their results.
+	"tests_fixtures_sessions_copilot.jsonl":       {orphan: 2},
+	"stage0_agents_copilot_large.jsonl":           {},
 	"vercel-aisdk-2025-11-17.chatml.json":         {trailing: 2},
 	"framework-traces_agno-2025-06-11.json":       {trailing: 2},
 	"framework-traces_google-adk-2025-08-28.json": {trailing: 1},

@@ -580,7 +580,7 @@ func (c *checker) sameCall(a, b int) bool {
 func (c *checker) file(file *container.File) {
 	fc := &rules.FileContext{
 		Faults: file.Faults, Keys: file.Keys, Links: file.Links, Branches: file.Branches, Lines: file.Framing == source.FramingLines,
-		Text: c.text, Emit: c.emit,
+		Text: c.text, Broken: c.broken, Emit: c.emit,
 	}
 	if d := c.opts.Dialects.ByName(file.Dialect); d != nil {
 		fc.LeavesOut = fc.Lines && d.DamagedLine != 0
@@ -655,6 +655,12 @@ func (c *checker) logOf(file *container.File) *repair.Log {
 		return nil
 	}
 	return c.logIn(d, source.Span{})
+}
+
+// broken reports whether toolguard reads a record, but no client that parses line by line.
+func (c *checker) broken(record int32) bool {
+	_, is := slices.BinarySearch(c.report.File.Broken, record)
+	return is
 }
 
 func (c *checker) emit(found rules.Finding) {

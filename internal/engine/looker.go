@@ -42,6 +42,9 @@ func (l *looker) Echoed(call int32) (record int32, differs bool) {
 	return record, differs
 }
 
+// Broken implements rules.Looker.
+func (l *looker) Broken(record int32) bool { return l.c.broken(record) }
+
 // Seen implements rules.Looker.
 func (l *looker) Seen(r *rules.Rule, s rules.Severity) bool { return l.c.seen(r, s) }
 

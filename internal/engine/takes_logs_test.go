@@ -33,6 +33,9 @@ type entry struct {
 	unsure bool
 	// begins marks a call that counts only if no other entry made it.
 	begins bool
+	// unasked marks such a call that no other entry has made before, or makes before its result.
+	// The agent sends neither it nor its result.
+	unasked bool
 }
 
 // unknown means that it is not known whether something is a fault.
@@ -64,6 +67,7 @@ type logFormat struct {
 func (f logFormat) takes(records []object) string {
 	scopes := map[string][]entry{}
 	told := map[[2]string]bool{} // by scope and id: calls that have only begun
+	asked := map[string]bool{}   // by id: calls of the main thread that were requested
 	for n, r := range records {
 		for _, e := range f.read(r, n) {
 			thread := scopes[e.scope]
@@ -87,6 +91,19 @@ func (f logFormat) takes(records []object) string {
 			}
 			e.acts = slices.DeleteFunc(e.acts, func(a act) bool {
 				k := [2]string{e.scope, a.id}
+				begun := slices.IndexFunc(thread, func(b entry) bool { return b.unasked && b.acts[0].id == a.id })
+				switch {
+				case e.scope != "":
+				case a.result && begun >= 0 && told[k]:
+					told[k] = false
+					return true
+				case e.begins:
+					e.unasked = a.id != "" && !asked[a.id]
+				case !a.result:
+					if asked[a.id] = true; begun >= 0 && told[k] {
+						thread[begun].unasked = false
+					}
+				}
 				again := told[k] && !e.begins && !a.result
 				told[k] = e.begins
 				return again
@@ -95,7 +112,7 @@ func (f logFormat) takes(records []object) string {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(scopes)) {
-		thread := scopes[name]
+		thread := slices.DeleteFunc(scopes[name], func(e entry) bool { return e.unasked })
 		for _, e := range thread {
 			if e.unsure {
 				return unknown
@@ -657,7 +674,7 @@ var piLog = logFormat{pair: inRun, read: func(r object, n int) []entry {
 
 // copilotCLI is the format of GitHub Copilot CLI: one event requests calls, and one event
 // completes each. The event for the start of a call makes the call if nothing has requested
-// it.
+// it, but the calls of the main thread that nothing requests are not sent.
 var copilotCLI = logFormat{pair: anywhere, read: func(r object, n int) []entry {
 	data := member(r["data"])
 	e := entry{}

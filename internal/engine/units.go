@@ -188,7 +188,7 @@ func (u *units) endRow(c *checker) error {
 func (u *units) judge(c *checker) (caught error) {
 	defer contain.Catch(&caught)
 	file := c.report.File
-	if len(file.Faults)+len(file.Keys)+len(file.Links)+c.found.n == 0 {
+	if len(file.Faults)+len(file.Broken)+len(file.Keys)+len(file.Links)+c.found.n == 0 {
 		return nil
 	}
 	c.file(file)
@@ -206,10 +206,10 @@ func (c *checker) forget() {
 	f.CheckOnly = "" // of this row
 	f.Logs = nil
 	clear(c.logs)
-	if len(f.Faults)+len(f.Keys)+len(f.Links)+c.found.n == 0 {
+	if len(f.Faults)+len(f.Broken)+len(f.Keys)+len(f.Links)+c.found.n == 0 {
 		return
 	}
-	f.Faults, f.Keys, f.Links = f.Faults[:0], f.Keys[:0], f.Links[:0]
+	f.Faults, f.Broken, f.Keys, f.Links = f.Faults[:0], f.Broken[:0], f.Keys[:0], f.Links[:0]
 	clear(c.merging)
 	clear(c.unreadable)
 	c.report.Findings = Findings{}

@@ -131,6 +131,8 @@ func (l *list) edit(g *gap) edit.Edit {
 	}
 	text := bytes.Join(items, []byte(l.separator(g)))
 	switch {
+	case l.lines && g.cut && len(text) == 0 && g.prev >= 0 && !strings.Contains(l.src.text(g.prev, at.Start), "\n"):
+		at.Start = g.prev // what is before it on its line must not go on in the next line
 	case g.next >= 0:
 		at.End = g.next
 	case g.prev >= 0:

@@ -116,8 +116,12 @@ func (c *Context) eachText(v source.Value, do func(text string)) {
 	}
 }
 
-// caused reports whether another finding explains why a call has no result.
+// caused reports whether another finding explains why a call has no result, or whether it needs
+// none, because the client does not send the call.
 func (c *Context) caused(call int) bool {
+	if c.Calls[call].Unsent {
+		return true
+	}
 	_, is := c.causes().by[int32(call)]
 	return is
 }

@@ -19,7 +19,8 @@ first one. Otherwise it reads the last one.
 Kimi Code has no ids on its records and reads both copies, so it sends a call twice. There, the
 finding is an error.`,
 	Repair: `toolguard drops a copy that is identical to the first record except for the timestamp (safe). It
-keeps records that differ.`,
+keeps records that differ, and a copy of a record in a line that clients cannot read, such as one
+behind an incomplete record.`,
 	Bad: `{"type":"user","uuid":"u0","parentUuid":null,"timestamp":"1","message":{"role":"user","content":"go"}}
 {"type":"user","uuid":"u0","parentUuid":null,"timestamp":"2","message":{"role":"user","content":"go"}}`,
 	Good: `{"type":"user","uuid":"u0","parentUuid":null,"timestamp":"1","message":{"role":"user","content":"go"}}
@@ -40,7 +41,11 @@ keeps records that differ.`,
 					f.Severity = Error
 					f.Message += ", and the agent reads both"
 				}
-				f.Fix = fileOp(operation.Safe, "drop the copy", &operation.DropRecord{At: l.Whole, CopyOf: l.First})
+				if c.Broken(l.FirstRecord) && !c.Broken(l.Record) {
+					f.Unfixed = stayBroken
+				} else {
+					f.Fix = fileOp(operation.Safe, "drop the copy", &operation.DropRecord{At: l.Whole, CopyOf: l.First})
+				}
 			}
 			c.report(f)
 		}

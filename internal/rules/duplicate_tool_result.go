@@ -28,6 +28,9 @@ resumes the session. Providers reject the second result.`,
   between the two was written with the placeholder, because the repair changes what that turn has
   seen. The placeholder stays if the real result comes before its call and cannot be moved.
 
+toolguard drops no result if the other one is in a line that clients cannot read, such as one behind
+an incomplete record.
+
 If two real results differ, the strategy decides. The report says which result is dropped.
 
 | strategy | class | what toolguard does |
@@ -64,7 +67,7 @@ If two real results differ, the strategy decides. The report says which result i
 			if _, seen := before[l.Call]; !seen {
 				before[l.Call] = first
 			}
-			drop, copyOf := int32(i), int32(-1)
+			drop, keep, copyOf := int32(i), first, int32(-1)
 			class, title := operation.Safe, "" // without a title nothing is done
 			switch {
 			case first < 0 && c.strategy() == "text":
@@ -74,7 +77,7 @@ If two real results differ, the strategy decides. The report says which result i
 			case c.identical(&c.Results[first], res):
 				copyOf = first
 				if c.standing(&c.Results[first]) > c.standing(res) {
-					drop, copyOf = first, int32(i)
+					drop, keep, copyOf = first, int32(i), int32(i)
 				}
 				title = "drop the identical copy"
 			case c.placeholder(int32(i)):
@@ -83,7 +86,7 @@ If two real results differ, the strategy decides. The report says which result i
 				// It cannot be moved to its place, and recorded content is not dropped for a
 				// placeholder.
 			case c.placeholder(first):
-				drop = first
+				drop, keep = first, int32(i)
 				title = "replace the placeholder before it with this result"
 				if c.arrays() && c.spokeBetween(&c.Results[first], res) {
 					class = operation.Unsafe
@@ -93,12 +96,15 @@ If two real results differ, the strategy decides. The report says which result i
 				f.Fix = c.asText(turn, nil, []int32{int32(i)})
 			case c.strategy() == "last":
 				class, title = operation.Unsafe, "keep this result and drop the one before it"
-				drop = before[l.Call]
+				drop, keep = before[l.Call], int32(i)
 			default:
 				class, title = operation.Unsafe, "keep the first result and drop this one"
 			}
 			before[l.Call] = int32(i)
-			if m := &c.Messages[c.Results[drop].Message]; title != "" && m.BlockHi-m.BlockLo == 1 {
+			if title != "" && keep >= 0 {
+				f.Unfixed = c.onlyBroken(c.Results[keep].Message, c.Results[drop].Message)
+			}
+			if m := &c.Messages[c.Results[drop].Message]; title != "" && f.Unfixed == "" && m.BlockHi-m.BlockLo == 1 {
 				f.Unfixed = c.mustStay(c.Results[drop].Message, false)
 			}
 			if title != "" && f.Unfixed == "" {
@@ -127,7 +133,7 @@ func (c *Context) standing(res *transcript.Result) int {
 	if res.WrongRole {
 		n++
 	}
-	if c.Messages[res.Message].Has(transcript.MessageSuperseded) {
+	if c.hidden(res.Message) {
 		n += 2
 	}
 	return n

@@ -7,15 +7,18 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// callOmitted reports whether the client sends a result without the message of its call. Only
-// the result that answers the call counts, because another rule drops the others.
+// callOmitted reports whether the client leaves out the call of a result. Only the result that
+// answers the call counts, because another rule drops the others.
 func (c *Context) callOmitted(result int) bool {
 	l := &c.Pairing.Results[result]
-	return l.Fate == pairing.Answers && c.Messages[c.Calls[l.Call].Message].Has(transcript.MessageOmitted) &&
-		c.Results[result].Message != c.Calls[l.Call].Message
+	if l.Fate != pairing.Answers {
+		return false
+	}
+	call, m := &c.Calls[l.Call], c.Results[result].Message
+	return (call.Unsent || c.Messages[call.Message].Has(transcript.MessageOmitted)) && call.Message != m && !c.Messages[m].Has(transcript.MessageOmitted)
 }
 
-// withoutCall reports a result that the client sends without its call. In the file the two are
+// withoutCall reports a result whose call the client does not send. In the file the two are
 // a pair, so it is an error only if the client is about to send them.
 func (c *Context) withoutCall(result int) {
 	res, call := &c.Results[result], &c.Calls[c.Pairing.Results[result].Call]
@@ -24,7 +27,10 @@ func (c *Context) withoutCall(result int) {
 		f.Severity = Error
 	}
 	if c.Seen(c.rule, f.Severity) {
-		f.Message = resultName(res) + " is sent without its call: the client leaves out the message with the call, which was aborted or failed"
+		f.Message = resultName(res) + " answers a call that the client does not send"
+		if c.Messages[call.Message].Has(transcript.MessageAborted) {
+			f.Message = resultName(res) + " is sent without its call: the client leaves out the message with the call, which was aborted or failed"
+		}
 		f.Related = []Related{{"its call is here", call.ID.Span}}
 	}
 	f.Fix = c.uncalled(result)

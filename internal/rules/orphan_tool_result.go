@@ -23,9 +23,11 @@ If the conversation refers to state that the provider keeps (` + "`previous_resp
 be there. Then the finding is an info, unless the result has no id.
 
 Some clients do not send all that they store, and so the call is missing only in the request. pi and
-OpenClaw leave out a message of the assistant that was aborted or failed (` + "`stopReason`" + `), but send
-the results of its calls. This is an error with ` + "`--send`" + ` and for ` + "`toolguard doctor`" + `, and otherwise an
-info. A compaction of pi can keep a result without its call, which is an error.`,
+OpenClaw leave out a message of the assistant that was aborted or failed (` + "`stopReason`" + `), and pi one that
+a ` + "`context_edit`" + ` removes, but send the results of its calls. Copilot CLI leaves out a result whose call is
+in no ` + "`assistant.message`" + `, even if there is a ` + "`tool.execution_start`" + `. This is an error with
+` + "`--send`" + ` and for ` + "`toolguard doctor`" + `, and otherwise an info. A compaction of pi can keep a result
+without its call, which is an error.`,
 	Why: `The call was removed, or its id was changed on one side only. This often happens when a history is
 compressed or cut to its last messages. Every strict provider rejects such a result.`,
 	Repair: `By default, ` + "`fix --unsafe`" + ` keeps the result as text. It drops a placeholder, and a result that the format

@@ -343,6 +343,8 @@ type Looker interface {
 	// there is none. differs says that such records contradict each other, or that another call
 	// has the same id.
 	Echoed(call int32) (record int32, differs bool)
+	// Broken reports whether toolguard reads a record, but no client that parses line by line.
+	Broken(record int32) bool
 	// Seen reports whether the messages of such findings will be shown to anybody.
 	Seen(r *Rule, s Severity) bool
 	// Emit receives a finding.
@@ -418,7 +420,9 @@ type FileContext struct {
 	LeavesOut, Stops bool
 
 	Text func(source.Span) string
-	Emit func(Finding)
+	// Broken reports whether toolguard reads a record, but no client that parses line by line.
+	Broken func(record int32) bool
+	Emit   func(Finding)
 
 	rule *Rule
 }
@@ -467,6 +471,9 @@ func (c *Context) emit(turn, record int32, f Finding) {
 		}
 	}
 	if f.Fix != nil {
+		c.leftBroken(&f)
+	}
+	if f.Fix != nil {
 		c.halfRenamed(&f)
 	}
 	if f.Fix != nil && c.Incomplete && f.Fix.Class == operation.Additive && !f.Recorded {
@@ -485,6 +492,43 @@ func (c *Context) emit(turn, record int32, f Finding) {
 	f.Record = record
 	c.Emit(f)
 }
+
+// leftBroken removes the fix of a finding if clients would lose what it drops or moves, because
+// they do not read the line in which it stays.
+func (c *Context) leftBroken(f *Finding) {
+	var stays, goes int32
+	switch do := f.Fix.Do.(type) {
+	case *operation.DropCalls:
+		if do.CopyOf < 0 {
+			return
+		}
+		stays, goes = c.Calls[do.CopyOf].Message, c.Calls[do.Calls[0]].Message
+	case *operation.DropMessages:
+		if do.CopyOf < 0 {
+			return
+		}
+		stays, goes = do.CopyOf, do.Messages[0]
+	case *operation.MergeMessage:
+		stays, goes = do.Message-1, do.Message
+	default:
+		return
+	}
+	if why := c.onlyBroken(stays, goes); why != "" {
+		f.Fix, f.Unfixed = nil, why
+	}
+}
+
+// onlyBroken says why what is in one message must not be left to another one: clients do not
+// read its line. It returns "" if they do, or if they read neither.
+func (c *Context) onlyBroken(stays, goes int32) string {
+	if c.Broken(c.Messages[stays].Record) && !c.Broken(c.Messages[goes].Record) {
+		return stayBroken
+	}
+	return ""
+}
+
+// stayBroken says why nothing is dropped that would stay only in a line that clients cannot read.
+const stayBroken = "it would stay only in a line that clients cannot read"
 
 // halfRenamed removes the fix of a finding if it would rename an id that also occurs in a
 // message that toolguard cannot read, because it would not be renamed there. If the fix
@@ -538,9 +582,13 @@ func (c *Context) unrepairable(do operation.Action) string {
 	return ""
 }
 
-// aboutCall emits a finding about a call.
+// aboutCall emits a finding about a call. One about a call that no provider sees is at most an
+// info, and is not repaired.
 func (c *Context) aboutCall(i int, f Finding) {
 	call := &c.Calls[i]
+	if call.Unsent {
+		f.Severity, f.Fix = min(f.Severity, Info), nil
+	}
 	if f.Span.IsZero() {
 		f.Span = call.ID.Span
 	}

@@ -79,6 +79,8 @@ type Record struct {
 	// Faults are the defects of the record, in order. If one of them is Unreadable, Value
 	// is None.
 	Faults []Fault
+	// Shared is set if another whole record is before it on its line.
+	Shared bool
 	// Value is the parsed record. It aliases a buffer that the next record overwrites, so
 	// callers must copy everything they keep.
 	Value Value

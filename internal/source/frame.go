@@ -324,7 +324,7 @@ func (r *Reader) goodLine(rec Record, nul Span, again bool, err error) (Record, 
 	}
 	r.near.at = rec.Span
 	told := again && r.shared
-	r.shared = again
+	r.shared, rec.Shared = again, again
 	if again && !told {
 		at := rec.Span.Start
 		rec.Faults = append([]Fault{{Kind: FaultSameLine, Span: Span{at, at + 1}}}, rec.Faults...)

@@ -503,6 +503,8 @@ type Call struct {
 	Unread bool
 	// WrongRole marks a call in a message whose role cannot make calls.
 	WrongRole bool
+	// Unsent marks a call that the client leaves out of its requests, although it reads it.
+	Unsent bool
 }
 
 // Counts reports whether the call is of a kind that clients run.
@@ -656,6 +658,8 @@ type LinkFault struct {
 	Record int32
 	ID     string
 	Whole  source.Span // the record
+	// FirstRecord is, for a duplicate, the first record.
+	FirstRecord int32
 }
 
 // A Compaction is the record of a compaction.

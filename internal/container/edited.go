@@ -1,0 +1,70 @@
+package container
+
+import (
+	"slices"
+
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// edited marks what the client leaves out because a later record of the branch says so: messages,
+// and calls that are not in what replaces their message.
+func (l *log) edited() error {
+	if len(l.edits) == 0 {
+		return nil
+	}
+	within := l.path()
+	type change struct {
+		out bool     // the message is left out
+		ids []string // the calls in what replaces it
+	}
+	last := map[int32]change{} // by the link of the target
+	for _, i := range l.edits {
+		if !within[i] {
+			continue
+		}
+		record, err := l.value(l.chain.links[i].span())
+		if err != nil {
+			return err
+		}
+		at, known := l.chain.find(l.id(l.d.Log.Edit.Target.In(record)))
+		with := l.d.Log.Edit.With.In(record)
+		if !known || !within[at] || l.chain.links[at].msg < 0 || with.Kind() != source.Null && with.Kind() != source.Object {
+			continue
+		}
+		last[at] = change{with.Kind() == source.Null, l.d.Log.Edit.Calls(with)}
+	}
+	for at, is := range last {
+		if k := &l.chain.links[at]; is.out {
+			l.message(k).Flags |= transcript.MessageOmitted
+		} else {
+			l.replaced(k, is.ids)
+		}
+	}
+	return nil
+}
+
+// replaced marks the calls of a message that are not in what replaces it.
+func (l *log) replaced(k *link, ids []string) {
+	c := l.threads[k.thread].conv()
+	m := l.message(k)
+	for _, b := range c.Blocks[m.BlockLo:m.BlockHi] {
+		if b.Kind == transcript.BlockCall && !slices.Contains(ids, c.Calls[b.Ref].ID.Raw) {
+			c.Calls[b.Ref].Unsent = true
+		}
+	}
+}
+
+// path returns the links on the way from the last record of each thread to the root.
+func (l *log) path() []bool {
+	out := make([]bool, len(l.chain.links))
+	seen := make([]bool, len(l.threads))
+	for last := range slices.Backward(l.chain.links) {
+		t := l.chain.links[last].thread
+		for i := int32(last); !seen[t] && i >= 0 && !out[i]; i = l.chain.parent(i) {
+			out[i] = true
+		}
+		seen[t] = true
+	}
+	return out
+}
