@@ -24,9 +24,6 @@ type agent struct {
 	// omits is a record that takes the one with the id $target out of what is sent, "" if there are
 	// none. $parent stands for the id of the record before it.
 	omits string
-	// loses are the faults of a file after which no repair brings all results into the next request,
-	// and how many are left out.
-	loses map[string]int
 	// start is its command line for a prompt, and resume that for a session.
 	start  func(prompt string) []string
 	resume func(session, prompt string) []string

@@ -175,7 +175,7 @@ func TestFaults(t *testing.T) {
 					outer := d.t
 					d.t = t
 					defer func() { d.t = outer }()
-					page.record(t, append(row{a.name + " " + version, h.name}, d.harmed(aside, path, bytes.Join(lines, nil), commands, a.loses[h.name])...))
+					page.record(t, append(row{a.name + " " + version, h.name}, d.harmed(aside, path, bytes.Join(lines, nil), commands)...))
 				})
 			}
 		})
@@ -185,8 +185,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// harmed resumes a session with a fault, and returns the cells of its row. Some outputs may be lost.
-func (d *desk) harmed(aside, path string, log []byte, commands []command, lost int) []string {
+// harmed resumes a session with a fault, and returns the cells of its row.
+func (d *desk) harmed(aside, path string, log []byte, commands []command) []string {
 	d.t.Helper()
 	has := outputs(log, commands)
 	cells := []string{strconv.Itoa(has)}
@@ -235,8 +235,8 @@ func (d *desk) harmed(aside, path string, log []byte, commands []command, lost i
 	} else {
 		n, valid = sends(true, "--unsafe")
 	}
-	if !valid || n != has-lost {
-		d.t.Errorf("the file has %d results, of which %d are lost, and the request of the repaired session %d: %q", has, lost, n, cells)
+	if !valid || n != has {
+		d.t.Errorf("the file has %d results, and the request of the repaired session %d: %q", has, n, cells)
 	}
 	d.alone()
 	return cells
@@ -260,20 +260,15 @@ func TestFaultsPage(t *testing.T) {
 	seen := map[string]int{}
 	for _, r := range p.rows {
 		seen[r[0]+": "+r[1]]++
-		last, lost := r[6], 0
+		last := r[6]
 		if last == unneeded {
 			last = r[5]
-		}
-		for _, a := range all() {
-			if strings.HasPrefix(r[0], a.name+" ") {
-				lost = a.loses[r[1]]
-			}
 		}
 		has, err := strconv.Atoi(r[2])
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := fmt.Sprintf("%d of %d", has-lost, has); last != want {
+		if want := fmt.Sprintf("%d of %d", has, has); last != want {
 			t.Errorf("expected a request with %s outputs: %s", want, r)
 		}
 		if before, after := outputsIn(r[4]), outputsIn(r[5]); before < 0 || after < before {
