@@ -10,11 +10,26 @@ import (
 // last token is complete only if something shows that it ends there, and a key only with its
 // value.
 func Complete(text []byte) iter.Seq[Leaf] {
-	end := 0        // of what is complete
+	end, _ := whole(text)
+	return Leaves(text[:end], "", 0)
+}
+
+// A Rest is what follows the complete leaves of a JSON text that is cut off, as it is written: a key
+// without its value, or a part of one, and a part of a value. They are nil if there are none.
+type Rest struct{ Key, Value []byte }
+
+// RestOf returns what Complete leaves out.
+func RestOf(text []byte) Rest {
+	_, rest := whole(text)
+	return rest
+}
+
+// whole returns the end of what is complete in a JSON text that is cut off, and the token behind it.
+func whole(text []byte) (end int, rest Rest) {
 	var open []byte // the brackets that are open
 	isKey := false  // the next token is a key
 	for i := 0; i < len(text); {
-		ends := true
+		from, ends, key := i, true, isKey
 		switch c := text[i]; c {
 		case ' ', '\t', '\n', '\r':
 			i++
@@ -34,6 +49,7 @@ func Complete(text []byte) iter.Seq[Leaf] {
 			i++
 		case '"':
 			if i, ends = stringIn(text, i); ends && isKey {
+				rest.Key = text[from:i]
 				continue
 			}
 		default:
@@ -42,11 +58,16 @@ func Complete(text []byte) iter.Seq[Leaf] {
 			}
 			ends = i < len(text)
 		}
-		if ends {
-			end = i
+		switch {
+		case ends:
+			end, rest = i, Rest{}
+		case key:
+			rest.Key = text[from:i]
+		default:
+			rest.Value = text[from:i]
 		}
 	}
-	return Leaves(text[:end], "", 0)
+	return end, rest
 }
 
 // stringIn returns the offset after the string that begins at an offset, and whether the string

@@ -102,7 +102,8 @@ func TestBehindATornRecord(t *testing.T) {
 		copied = `{"id":"u2","timestamp":"t","type":"user","content":[{"functionResponse":{"id":"a","name":"f","response":{"output":"1"}}}]}` + "\n"
 		tail   = `{"id":"g2","timestamp":"t","type":"gemini","content":"done"}` + "\n"
 	)
-	text := []byte(head + call[:90] + call + copied + tail)
+	torn := strings.Replace(call[:90], `"content":""`, `"content":"here"`, 1) // so it stays without --unsafe
+	text := []byte(head + torn + call + copied + tail)
 	out, f := fixText(t, "s.jsonl", text, FixOptions{})
 	if string(out) != string(text) {
 		t.Errorf("without --unsafe:\n%s", out)
@@ -117,7 +118,7 @@ func TestBehindATornRecord(t *testing.T) {
 		t.Errorf("the finding says %q", why)
 	}
 	out, _ = fixText(t, "s.jsonl", text, FixOptions{Unsafe: true})
-	if after := readable(out); after["done"] == 0 || strings.Count(string(out), `"output":"1"`) == 0 || bytes.Contains(out, []byte(call[:90]+call)) {
+	if after := readable(out); after["done"] == 0 || strings.Count(string(out), `"output":"1"`) == 0 || bytes.Contains(out, []byte(torn+call)) {
 		t.Errorf("with --unsafe:\n%s", out)
 	}
 }

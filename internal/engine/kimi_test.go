@@ -297,9 +297,21 @@ func kimiFields(record string) map[string]int {
 	return out
 }
 
+// kimiCut matches the end of a record that is cut off: the last key, whole or not, and the part of
+// its value.
+var kimiCut = regexp.MustCompile(`[{,]("(?:[^"\\]|\\.)*"?\\?)(?::("(?:[^"\\]|\\.)*\\?|[^\s"{}\[\],:]+)?)?$`)
+
 // kimiOnlyIn returns the complete fields of the beginning of a record that other records do not
-// have as often.
+// have as often, and what is cut off if no other record has it.
 func kimiOnlyIn(torn string, others []byte) (only []string) {
+	if m := kimiCut.FindStringSubmatch(torn); m != nil {
+		if !bytes.Contains(others, []byte(m[1])) {
+			only = append(only, m[1])
+		}
+		if m[2] != "" && !bytes.Contains(others, []byte(":"+m[2])) {
+			only = append(only, m[2])
+		}
+	}
 	have := kimiFields(string(others))
 	for field, n := range kimiFields(torn) {
 		if have[field] < n {

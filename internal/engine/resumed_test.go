@@ -221,8 +221,8 @@ func TestTornLastRecord(t *testing.T) {
 		drops, stays := 0, 0
 		for cut := 1; cut < len(last); cut++ {
 			for _, torn := range []string{last[:cut], other[:cut]} {
-				// Only the other record has a new time, which counts once its quote is there.
-				alone := strings.Contains(torn, `:03.000Z"`)
+				// Only the other record has a new time, of which no other begins so.
+				alone := strings.Contains(torn, `00:00:03`)
 				rep, err := Check(context.Background(), source.FromBytes("x.jsonl", []byte(text+torn)), Options{})
 				if err != nil {
 					t.Fatal(err)
@@ -274,5 +274,34 @@ func TestTornTwice(t *testing.T) {
 	}
 	if n != 7 {
 		t.Errorf("the torn record has %d complete leaves, want 7", n)
+	}
+}
+
+// TestTornText: what is cut off a record is recorded too. The record is dropped only if all of that
+// is elsewhere: the key, and the beginning of the value.
+func TestTornText(t *testing.T) {
+	log := strings.Join(tornLogs["pi"], "\n") + "\n"
+	for torn, drops := range map[string]bool{
+		`{"type":"message","message":{"role":"user","content":[{"type":"text","text":"only here`: false,
+		`{"type":"message","only-here`:   false,
+		`{"type":"message","only-here":`: false,
+		`{"type":"message","onlyHere":"`: false,
+		`{"type":"message","id":"u`:      true,
+		`{"type":"message","id":4711`:    false,
+		`{"type":"mess`:                  true,
+		`{"type":"message","ty`:          true,
+		`{"type":"message","message":`:   true,
+	} {
+		out, _, err := repaired([]byte(log+torn), FixOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := log + torn
+		if drops {
+			want = log
+		}
+		if string(out) != want {
+			t.Errorf("behind %s: dropped, or not:\n%s", torn, out)
+		}
 	}
 }

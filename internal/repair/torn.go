@@ -1,15 +1,21 @@
 package repair
 
 import (
+	"bytes"
 	"iter"
+	"slices"
 
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// mostTorn is how many leaves of torn records are looked up in a file. The torn records behind
-// them count as if they had a leaf of their own.
-const mostTorn = 1 << 16
+const (
+	// mostTorn is how many leaves of torn records are looked up in a file. The torn records behind
+	// them count as if they had a leaf of their own.
+	mostTorn = 1 << 16
+	// mostRests is the same for what is cut off itself, which is compared with each leaf.
+	mostRests = 64
+)
 
 // Tears are the records of a source that are cut off, in the order of the file. The source is read
 // once for all of them.
@@ -23,7 +29,7 @@ type Tears struct {
 
 // onlyIn returns how many complete leaves of a torn record are in no readable record, at least 1 if
 // the text is not the beginning of a record. A leaf that the record has twice must be in the
-// others twice.
+// others twice. The leaf that is cut off counts, unless a leaf of the others begins so.
 func (t *Tears) onlyIn(torn source.Span) (int, error) {
 	if t.only == nil {
 		if err := t.read(); err != nil {
@@ -42,9 +48,33 @@ type claim struct {
 	left int
 }
 
+// A cutOff is what a torn record has of a leaf that is cut off.
+type cutOff struct {
+	torn source.Span
+	edit.Rest
+}
+
+// isIn reports whether the readable records up to this one have all of it.
+func (c *cutOff) isIn(record []byte) bool {
+	if c.Key != nil && bytes.Contains(record, c.Key) {
+		c.Key = nil
+	}
+	if c.Value == nil {
+		return c.Key == nil
+	}
+	for l := range edit.Leaves(record, "", 0) {
+		if bytes.HasPrefix(record[l.At.Start:], c.Value) {
+			c.Value = nil
+			return c.Key == nil
+		}
+	}
+	return false
+}
+
 // read counts the leaves of all torn records.
 func (t *Tears) read() error {
 	t.only = map[source.Span]int{}
+	var rests []cutOff
 	claims, n, scan := map[edit.Sum][]claim{}, 0, source.NewScanner()
 	for torn := range t.Torn {
 		text, err := t.Source.Bytes(torn)
@@ -55,6 +85,12 @@ func (t *Tears) read() error {
 			continue
 		}
 		t.only[torn] = 0
+		if rest := edit.RestOf(text); rest.Key != nil || rest.Value != nil {
+			t.only[torn]++
+			if len(rests) < mostRests {
+				rests = append(rests, cutOff{torn, rest})
+			}
+		}
 		for l := range edit.Complete(text) {
 			if n++; n > mostTorn {
 				delete(t.only, torn)
@@ -68,18 +104,25 @@ func (t *Tears) read() error {
 			}
 		}
 	}
-	if n == 0 {
-		return nil
-	}
 	for rec, err := range source.Records(t.Source) {
 		if err != nil {
 			return err
 		}
-		if len(claims) == 0 {
+		if len(claims) == 0 && len(rests) == 0 {
 			break
 		}
 		if !rec.Readable() {
 			continue
+		}
+		for i := len(rests) - 1; i >= 0; i-- {
+			c := &rests[i]
+			if !c.isIn(rec.Value.Raw()) {
+				continue
+			}
+			if _, counts := t.only[c.torn]; counts {
+				t.only[c.torn]--
+			}
+			rests = slices.Delete(rests, i, i+1)
 		}
 		for l := range edit.Leaves(rec.Value.Raw(), "", 0) {
 			of, claimed := claims[l.Sum]
