@@ -19,8 +19,9 @@ record must still go, because the next record that is written would follow on th
 inserts no placeholder results, because a missing result may be in it.
 
 In a log whose client skips the record, this is a safe repair if all that is complete in the record
-is in other records too: each key, string, number and literal, as often as in the record. For
-example, the program wrote the record again.`,
+is in other records too: each key, string, number and literal, as often as in the record. What is
+cut off must be the beginning of a key or a value there. For example, the program wrote the record
+again.`,
 	Bad: `{"role":"user","content":"q"}
 {"role":"assistant","cont`,
 	Good: `{"role":"user","content":"q"}
