@@ -85,6 +85,8 @@ type Log struct {
 	// Echoes are the records that repeat results beside the messages. Two built-in dialects
 	// have them.
 	Echoes []Echo `toml:"-"`
+	// Session leads to the names of the session in the header, if Echoes may be about others.
+	Session Lens `toml:"-"`
 	// Progress lists the types of records that report the progress of a call. Newer versions of
 	// the agent do not load them. One built-in dialect has them.
 	Progress []string `toml:"-"`
