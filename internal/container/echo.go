@@ -14,9 +14,11 @@ type openCalls map[uint64]openCall
 
 // An openCall is a call without a result.
 type openCall struct {
-	call  int32
-	twice bool // another call has the same id
-	at    []placed
+	call int32
+	at   []placed // after the call, and before another one with its id
+	// passed are the earlier calls with the id for which nothing was recorded before the next
+	// one. What is recorded later may be about any of them.
+	passed []int32
 }
 
 // A placed is the place of a record.
@@ -44,8 +46,13 @@ func (l *log) pair(t *thread, calls, results int) {
 			t.open = openCalls{}
 		}
 		key := l.hash([]byte(id.Raw))
-		_, again := t.open[key]
-		t.open[key] = openCall{call: int32(i), twice: again}
+		next := openCall{call: int32(i)}
+		if before, again := t.open[key]; again && len(before.at) > 0 {
+			t.closed = append(t.closed, before)
+		} else if again {
+			next.passed = append(before.passed, before.call)
+		}
+		t.open[key] = next
 	}
 	for i := results; i < len(c.Results) && len(t.open) > 0; i++ {
 		delete(t.open, l.hash([]byte(c.Results[i].ID.Raw)))
@@ -61,6 +68,9 @@ func (l *log) echo(t *thread, e element) {
 	if echo == nil {
 		return
 	}
+	if of := echo.Thread.In(e.val); of.Kind() == source.String && len(l.names) > 0 && !l.names[l.hash(of.Raw())] {
+		return // it is about another session
+	}
 	id := echo.ID.In(e.val)
 	if id.Kind() != source.String {
 		return
@@ -72,16 +82,40 @@ func (l *log) echo(t *thread, e element) {
 	}
 }
 
+// named notes the names of the session in the header of a log. One that was forked has the names
+// of the other, too.
+func (l *log) named(record source.Value) {
+	if len(l.d.Log.Echoes) == 0 || !l.env.at[envType].Is(l.d.Log.Header) {
+		return
+	}
+	for alt := range l.d.Log.Session.Alternatives() {
+		if name := alt.In(record); name.Kind() == source.String {
+			if l.names == nil {
+				l.names = map[uint64]bool{}
+			}
+			l.names[l.hash(name.Raw())] = true
+		}
+	}
+}
+
 // echoed returns the records that repeat results of calls without one, in the order of the
 // calls.
-func (o openCalls) echoed() (out []transcript.Echo) {
-	for _, open := range o {
-		for _, at := range open.at {
-			out = append(out, transcript.Echo{
-				Call: open.call, Record: at.record, At: source.Span{Start: at.start, End: at.start + int64(at.length)},
-				Unsure: open.twice || len(open.at) > mostEchoes,
-			})
+func (t *thread) echoed() (out []transcript.Echo) {
+	add := func(open openCall) {
+		for _, call := range append(open.passed, open.call) {
+			for _, at := range open.at {
+				out = append(out, transcript.Echo{
+					Call: call, Record: at.record, At: source.Span{Start: at.start, End: at.start + int64(at.length)},
+					Unsure: len(open.passed) > 0 || len(open.at) > mostEchoes,
+				})
+			}
 		}
+	}
+	for _, open := range t.closed {
+		add(open)
+	}
+	for _, open := range t.open {
+		add(open)
 	}
 	slices.SortFunc(out, func(a, b transcript.Echo) int {
 		return cmp.Or(cmp.Compare(a.Call, b.Call), cmp.Compare(a.At.Start, b.At.Start))

@@ -31,6 +31,7 @@ type log struct {
 	last    *thread // of the previous record, unless its parent identified it
 	seed    maphash.Seed
 	others  func(source.Value) bool
+	names   map[uint64]bool // of the session, if records that repeat results may name another
 }
 
 func newLog(r *reading, d *dialect.Dialect) *log {
@@ -78,7 +79,7 @@ func (l *log) finished(t *thread) *transcript.Conversation {
 		c.AppendOnly, c.OnResume = true, l.d.Log.OnResume
 	}
 	t.settle(c.Messages)
-	c.Echoes = t.open.echoed()
+	c.Echoes = t.echoed()
 	return c
 }
 
@@ -114,6 +115,7 @@ func (l *log) record(e element) error {
 		}
 	} else {
 		err = l.event(t, e)
+		l.named(e.val)
 		l.echo(t, e)
 	}
 	if !read {

@@ -16,7 +16,8 @@ type thread struct {
 	side bool
 	segments
 	rollbacks
-	open openCalls
+	open   openCalls
+	closed []openCall // those that another call with the same id followed
 	// lastTurn is the turn of the last assistant message, or -1 before the first one.
 	lastTurn int32
 	// spoken are the indexes of the messages of lastTurn that abort has not marked.

@@ -637,7 +637,7 @@ func (d *Blocks) WriteText(t NewText) Text {
 	}
 	own := d.ResultMessage != nil && !t.Call && t.Element.Span() == t.Message.Span()
 	stays := func(block source.Value) bool {
-		return (own || !t.Call && p != nil && p.Is == PartResult) && d.stays(block)
+		return (own || !t.Call && p != nil && p.Is == PartResult) && d.stays(block, t.Model)
 	}
 	inner := t.inner(p)
 	if !t.Call {
@@ -688,12 +688,12 @@ func (t *NewText) inner(p *Part) []source.Value {
 
 // stays reports whether a block of a result can become a block of a user message
 // unchanged.
-func (d *Blocks) stays(block source.Value) bool {
+func (d *Blocks) stays(block source.Value, model bool) bool {
 	if block.Kind() != source.Object {
 		return false
 	}
 	p := d.kindOf(block)
-	return p != nil && (p.Is == PartText && p.Text.In(block).Kind() == source.String || p.Is == PartMedia)
+	return p != nil && (p.Is == PartText && p.Text.In(block).Kind() == source.String || p.Is == PartMedia && !model)
 }
 
 // user returns the dialect's name for the user role.

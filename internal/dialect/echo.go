@@ -12,6 +12,8 @@ type Echo struct {
 	Type string // the type or the subtype of the record
 	When []Cond // all must hold
 	ID   Lens   // the id of the call
+	// Thread leads to the session of the call. A record that names another one does not count.
+	Thread Lens
 	// Text leads to the result. The first alternative that is not an empty text counts. A
 	// list of texts is sent as its JSON or, if Joined is set, as the texts.
 	Text   Lens
@@ -20,6 +22,15 @@ type Echo struct {
 	// for that number and for the text. Without Form, the result is the text.
 	Code Lens
 	Form string
+	// Tools are the names of the tools whose results have this form, if other records repeat
+	// them as well.
+	Tools []string
+}
+
+// Said is what a record says of the result of a call. Records of two types can say the same.
+type Said struct {
+	Code string // "" for none
+	Text string
 }
 
 // EchoOf returns the echo that a record is, or nil. is reports whether the record has a
@@ -48,25 +59,51 @@ func (l *Log) EchoIn(record source.Value) *Echo {
 	})
 }
 
-// Result returns the result in a record as the agent would have sent it, and false if the
-// record has none that is a text.
-func (e *Echo) Result(record source.Value) (text string, ok bool) {
+// Result returns what a record says of the result, and false if the record has no result that is a
+// text. unsure says that a key on the way to it occurs twice.
+func (e *Echo) Result(record source.Value) (said Said, unsure, ok bool) {
 	for alt := range e.Text.Alternatives() {
-		if got, is := e.said(alt.In(record)); is && (!ok || text == "") {
-			text, ok = got, true
+		if got, is := e.said(alt.In(record)); is && (!ok || said.Text == "") {
+			said.Text, ok = got, true
 		}
 	}
-	code := source.Value{}
-	if e.Form != "" {
-		code = e.Code.In(record)
+	if e.Form != "" && ok {
+		if code := e.Code.In(record); code.Kind() == source.Number {
+			said.Code = string(code.Raw())
+		}
 	}
-	switch {
-	case ok && code.Kind() == source.Number:
-		return strings.NewReplacer("$code", string(code.Raw()), "$text", text).Replace(e.Form), true
-	case text == "":
-		return "", false // nothing shows that the call is over
+	if said.Text == "" && said.Code == "" {
+		return Said{}, false, false // nothing shows that the call is over
 	}
-	return text, ok
+	return said, forks(e.ID, record) || forks(e.Text, record) || forks(e.Code, record), true
+}
+
+// Written returns the text of a result as the agent would have sent it.
+func (e *Echo) Written(said Said) string {
+	if said.Code == "" {
+		return said.Text
+	}
+	return strings.NewReplacer("$code", said.Code, "$text", said.Text).Replace(e.Form)
+}
+
+// forks reports whether a key of a path occurs twice.
+func forks(l Lens, v source.Value) bool {
+	for alt := range l.Alternatives() {
+		at := v
+		for key := range strings.SplitSeq(string(alt), ".") {
+			n := 0
+			for k := range at.Members() {
+				if k.Is(key) {
+					n++
+				}
+			}
+			if n > 1 {
+				return true
+			}
+			at = at.Get(key)
+		}
+	}
+	return false
 }
 
 // said returns the text of a value.

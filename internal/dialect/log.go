@@ -88,6 +88,8 @@ type Log struct {
 	// TextRecord is the record for a result that becomes text, if it is not that of the result.
 	// One built-in dialect has it.
 	TextRecord *TextRecord `toml:"-"`
+	// Session leads to the names of the session in the header, if Echoes may be about others.
+	Session Lens `toml:"-"`
 	// Progress lists the types of records that report the progress of a call. Newer versions of
 	// the agent do not load them. One built-in dialect has them.
 	Progress []string `toml:"-"`

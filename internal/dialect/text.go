@@ -11,6 +11,9 @@ import (
 type NewText struct {
 	// Call is set for a call; otherwise the text replaces a result.
 	Call bool
+	// Model is set if the message is the model's. Images and files in it become text, too: "'image'
+	// blocks are not permitted within assistant turns" (gh:SEMOSS/Semoss#2323).
+	Model bool
 	// Label is a JSON string that names the call. It comes before the content.
 	Label string
 	// Content is the arguments of the call or the content of the result, or None.

@@ -157,3 +157,40 @@ func TestOneCauseOneFinding(t *testing.T) {
 		t.Error("no fixture has such findings")
 	}
 }
+
+// TestLostCallIsTheCause: a result that answers no call gets that one finding, whatever its role and
+// its content are. As text, it is what the API accepts in a message of its role.
+func TestLostCallIsTheCause(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, old, new string }{
+		"anthropic, with an image": {
+			`{"model":"claude-sonnet-4-5","max_tokens":9,"messages":[{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"T"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}],"is_error":true}]},{"role":"user","content":"s"}]}`,
+			`{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"T"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}],"is_error":true}`,
+			`{"type":"text","text":"[toolguard] Result of unknown (id a), kept as text:"},{"type":"text","text":"T"},{"type":"text","text":"{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"image/png\",\"data\":\"iVBORw0KGgo=\"}}\n{\"is_error\":true}"}`,
+		},
+		"gemini": {
+			`{"generationConfig":{},"contents":[{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"functionResponse":{"name":"f","response":{"r":"T"}}},{"text":"t"}]},{"role":"user","parts":[{"text":"z"}]}]}`,
+			`{"functionResponse":{"name":"f","response":{"r":"T"}}}`, `{"text":"[toolguard] Result of f (id unknown), kept as text:\n{\"r\":\"T\"}"}`,
+		},
+		"chat, null": {
+			`{"model":"gpt-4.1","messages":[{"role":"user","content":"q"},{"role":"tool","tool_call_id":"c7","content":null},{"role":"user","content":"r"}]}`,
+			`{"role":"tool","tool_call_id":"c7","content":null}`, `{"role":"user","content":"[toolguard] Result of unknown (id c7), kept as text:"}`,
+		},
+		"chat, an object": {
+			`{"model":"gpt-4.1","messages":[{"role":"user","content":"q"},{"role":"tool","tool_call_id":"c8","content":{"a":"T"}},{"role":"user","content":"r"}]}`,
+			`{"role":"tool","tool_call_id":"c8","content":{"a":"T"}}`, `{"role":"user","content":"[toolguard] Result of unknown (id c8), kept as text:\n{\"a\":\"T\"}"}`,
+		},
+	} {
+		var got []string
+		for f := range check(t, name, []byte(c.text), Options{}).Findings.All() {
+			got = append(got, f.Rule.Name)
+		}
+		if !slices.Equal(got, []string{"orphan-tool-result"}) {
+			t.Errorf("%s: %q", name, got)
+		}
+		out, _ := fixText(t, name, []byte(c.text), FixOptions{Unsafe: true, Options: Options{}})
+		if want := strings.Replace(c.text, c.old, c.new, 1); string(out) != want {
+			t.Errorf("%s: became\n%s\nwant\n%s", name, out, want)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -226,5 +227,99 @@ func TestEchoesContradict(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestEchoesOfOneID: of two calls with one id, a record between them is about the first, and one
+// after both about the second only if the first has one.
+func TestEchoesOfOneID(t *testing.T) {
+	t.Parallel()
+	for _, l := range echoLogs() {
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			again := strings.NewReplacer("s-c", "s-d", "u-c", "u-d").Replace(l.call("c"))
+			for name, c := range map[string]struct {
+				records []string
+				want    []string // what is inserted, in order
+			}{
+				"each has one":              {[]string{l.call("c"), l.echo("c", "one"), l.says("assistant", "x"), l.says("user", "so"), again, l.echo("c", "two"), l.says("user", "on")}, []string{l.sent("one"), l.sent("two")}},
+				"only the first has one":    {[]string{l.call("c"), l.echo("c", "one"), l.says("assistant", "x"), l.says("user", "so"), again, l.says("user", "on")}, []string{l.sent("one"), stand}},
+				"only the last has one":     {[]string{l.call("c"), l.says("assistant", "x"), l.says("user", "so"), again, l.echo("c", "two"), l.says("user", "on")}, nil},
+				"two before the last":       {[]string{l.call("c"), l.says("user", "x"), again, l.echo("c", "two"), l.says("user", "so"), strings.ReplaceAll(again, "-d", "-e"), l.echo("c", "three"), l.says("user", "on")}, []string{l.sent("three")}},
+				"contradiction in the last": {[]string{l.call("c"), l.echo("c", "one"), l.says("user", "so"), again, l.echo("c", "two"), l.echo("c", "three"), l.says("user", "on")}, []string{l.sent("one")}},
+			} {
+				if l.ordinal && slices.Contains(c.want, stand) {
+					continue // Codex answers it on resume
+				}
+				text := []byte(strings.ReplaceAll(strings.Join(append([]string{l.says("user", "go")}, c.records...), "\n")+"\n", "\x00", ""))
+				out, _ := fixText(t, "log.jsonl", text, FixOptions{Options: Options{}})
+				var got []string
+				for line := range strings.Lines(string(out)) {
+					if bytes.Contains(text, []byte(line)) {
+						continue
+					}
+					var r map[string]any
+					if err := json.Unmarshal([]byte(line), &r); err != nil {
+						t.Fatalf("%s: %v in %s", name, err, line)
+					}
+					for _, said := range l.answers(t, []map[string]any{r}) {
+						got = append(got, said)
+					}
+				}
+				if diff := cmp.Diff(c.want, got); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", name, diff)
+				}
+			}
+		})
+	}
+}
+
+// TestEchoesOfCodex: two kinds of events can say the same. Events that say less than the whole, or
+// of which nobody knows what they say, or of which session, do not count.
+func TestEchoesOfCodex(t *testing.T) {
+	t.Parallel()
+	meta := codexRecord("session_meta", `{"id":"own","forked_from_id":"origin","cwd":"/w"}`)
+	item := func(more string) string {
+		return codexRecord("event_msg", `{"type":"item_completed"`+more)
+	}
+	done := item(`,"item":{"type":"CommandExecution","id":"c","status":"completed","aggregated_output":"OUT","exit_code":0}}`)
+	ended := codexRecord("event_msg", `{"type":"exec_command_end","call_id":"c","stdout":"OUT","aggregated_output":"OUT","exit_code":0,"formatted_output":"OUT"}`)
+	other := codexRecord("event_msg", `{"type":"exec_command_end","call_id":"c","aggregated_output":"OUT","exit_code":1}`)
+	const unified, shell = "Process exited with code 0\nOutput:\nOUT", "Exit code: 0\nOutput:\nOUT"
+	for name, c := range map[string]struct {
+		tool   string
+		events []string
+		want   string // "" for nothing
+	}{
+		"both say the same":              {"exec_command", []string{ended, done}, unified},
+		"both, the other way around":     {"exec_command", []string{done, ended}, unified},
+		"both, of a shell":               {"shell", []string{done, ended}, shell},
+		"both, of an unknown tool":       {"run", []string{ended, done}, shell},
+		"another code":                   {"exec_command", []string{done, other}, ""},
+		"in progress":                    {"exec_command", []string{item(`,"item":{"type":"CommandExecution","id":"c","status":"inProgress","aggregated_output":"PART","exit_code":null}}`)}, stand},
+		"in progress, then done":         {"exec_command", []string{item(`,"item":{"type":"CommandExecution","id":"c","status":"inProgress","aggregated_output":"PART"}}`), done}, unified},
+		"a tool of a server in progress": {"exec_command", []string{item(`,"item":{"type":"McpToolCall","id":"c","status":"inProgress","result":{"content":[{"type":"text","text":"PART"}]}}}`)}, stand},
+		"the output twice":               {"exec_command", []string{strings.Replace(done, `"aggregated_output"`, `"aggregated_output":"FIRST","aggregated_output"`, 1)}, ""},
+		"the code twice":                 {"exec_command", []string{strings.Replace(done, `"exit_code"`, `"exit_code":1,"exit_code"`, 1)}, ""},
+		"the item twice":                 {"exec_command", []string{strings.Replace(done, `"item":`, `"item":{"type":"CommandExecution","id":"c","aggregated_output":"FIRST"},"item":`, 1)}, ""},
+		"another session":                {"exec_command", []string{strings.Replace(done, `"item_completed"`, `"item_completed","thread_id":"other"`, 1)}, stand},
+		"the session":                    {"exec_command", []string{strings.Replace(done, `"item_completed"`, `"item_completed","thread_id":"own"`, 1)}, unified},
+		"the session that was forked":    {"exec_command", []string{strings.Replace(done, `"item_completed"`, `"item_completed","thread_id":"origin"`, 1)}, unified},
+	} {
+		call := codexRecord("response_item", `{"type":"function_call","call_id":"c","name":"`+c.tool+`","arguments":"{}"}`)
+		says := codexRecord("response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}`)
+		records := append([]string{meta, says, call}, c.events...)
+		before := strings.ReplaceAll(strings.Join(append(records, says), "\n")+"\n", "\x00", "")
+		want := before
+		if c.want != "" {
+			text := fmt.Sprintf(`{"type":"function_call_output","call_id":"c","output":%q}`, c.want)
+			answer := strings.ReplaceAll(codexRecord("response_item", text), "\x00", "")
+			call = strings.ReplaceAll(call, "\x00", "")
+			want = strings.Replace(before, call, call+"\n"+answer, 1)
+		}
+		out, _ := fixText(t, "log.jsonl", []byte(before), FixOptions{})
+		if diff := cmp.Diff(want, string(out)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }

@@ -1,8 +1,10 @@
 package repair
 
 import (
+	"slices"
 	"sort"
 
+	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -14,6 +16,8 @@ func (p *Plan) Echoed(call int32) (text string, record int32, differs bool) {
 	if p.Dialect.Log == nil {
 		return "", 0, false
 	}
+	var first dialect.Said
+	var form *dialect.Echo
 	for _, e := range p.echoesOf(call) {
 		raw, err := p.Source.Bytes(e.At)
 		if err != nil {
@@ -24,16 +28,21 @@ func (p *Plan) Echoed(call int32) (text string, record int32, differs bool) {
 		if echo == nil || string(echo.ID.In(v).Raw()) != p.Conv.Calls[call].ID.Raw {
 			continue
 		}
-		got, is := echo.Result(v)
+		said, unsure, is := echo.Result(v)
 		switch {
 		case !is:
-		case e.Unsure, record != 0 && got != text:
+		case unsure, e.Unsure, record != 0 && said != first:
 			return "", e.Record, true
 		case record == 0:
-			text, record = got, e.Record
+			first, form, record = said, echo, e.Record
+		case slices.Contains(echo.Tools, p.Conv.Calls[call].Name.Text()):
+			form = echo // the tool of the call has this one
 		}
 	}
-	return text, record, false
+	if form == nil {
+		return "", 0, false
+	}
+	return form.Written(first), record, false
 }
 
 // echoesOf returns the records that repeat the result of a call.

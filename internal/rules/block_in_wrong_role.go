@@ -15,7 +15,8 @@ var blockInWrongRole = &Rule{
 	Strategies: []string{"move", "text", "drop"},
 	What: `Checks for calls outside assistant messages, and for results inside them. A message that names an
 open call as results do, but has the role of the user, the assistant or an unknown one, counts as
-its result. The call gets no finding of its own.`,
+its result. The call gets no finding of its own. A result that answers no call is an
+` + "`orphan-tool-result`" + ` only.`,
 	Why: `Calls belong in assistant messages. Results belong in user messages or in messages of role ` + "`tool`" + `.
 Providers reject blocks in a message of the wrong role.`,
 	Repair: `By default, toolguard puts calls and results into a message of the right role. A result stays if a
@@ -54,7 +55,7 @@ which is unsafe if its role is an unknown one.
 		}
 		for i := range c.Results {
 			res := &c.Results[i]
-			if !res.WrongRole || c.Pairing.Results[i].Fate == pairing.Ignored {
+			if !res.WrongRole || c.Pairing.Results[i].Fate == pairing.Ignored || c.callLost(i) {
 				continue
 			}
 			var op *operation.Operation

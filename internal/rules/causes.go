@@ -126,6 +126,10 @@ func (c *Context) caused(call int) bool {
 	return is
 }
 
+// callLost reports whether a result is an orphan, and the finding about that an error. Its role and
+// its content do not matter, because it cannot be sent as a result at all.
+func (c *Context) callLost(result int) bool { return c.orphaned(result) && !c.callElsewhere(result) }
+
 // wronglyPut reports whether a message consists of results that its role cannot carry, so that
 // it is going to have another role or to be gone.
 func (c *Context) wronglyPut(message int32) bool {

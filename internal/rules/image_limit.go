@@ -31,7 +31,9 @@ session, whatever the user says next. Full-page screenshots are a common cause.`
 |---|---|---|
 | ` + "`text`" + ` (default) | unsafe | Replace the image by a text with its type and size. |
 
-If there are too many images, this is done with the first ones.`,
+If there are too many images, this is done with the first ones. If images are too large only because
+there are more than 20, it is done with as many as needed: either the first ones of the large images,
+until 20 images are left, or all large images if they are fewer.`,
 	Args: "--send",
 	Bad: `[{"role":"user","content":[{"type":"text","text":"What is on the page?"},
  {"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAABaAAACF6CAIAAAA="}}]},
@@ -48,8 +50,9 @@ If there are too many images, this is done with the first ones.`,
 		}
 		var rest []anImage // those that no finding is about
 		images := c.images()
+		beside := c.besideMany(images)
 		for i := range images {
-			if !c.tooLarge(&images[i], len(images)) {
+			if !c.tooLarge(&images[i], beside[i]) {
 				rest = append(rest, images[i])
 			}
 		}
@@ -97,15 +100,53 @@ func (c *Context) images() (out []anImage) {
 	return out
 }
 
-// tooLarge reports an image that is too large beside all n images.
-func (c *Context) tooLarge(x *anImage, n int) bool {
+// beyond reports whether a provider accepts an image in no request at all.
+func (x *anImage) beyond(limits *profile.ImageLimits) bool {
+	return limits.Side > 0 && max(x.Width, x.Height) > limits.Side || limits.Bytes > 0 && x.length > limits.Bytes
+}
+
+// besideMany returns the images, by their indexes, that are too large beside the others and have to
+// go: the first ones, until the others are no longer many, or all if they are fewer than that. Images
+// that are too long for some hosts come before the others, because they are to go anyway.
+func (c *Context) besideMany(images []anImage) map[int]bool {
+	limits := &c.Profile.Images
+	if limits.ManySide == 0 {
+		return nil
+	}
+	var long, other []int
+	surplus := -limits.Many
+	for i := range images {
+		x := &images[i]
+		if x.beyond(limits) {
+			continue
+		}
+		surplus++
+		switch {
+		case max(x.Width, x.Height) <= limits.ManySide:
+		case limits.SoftBytes > 0 && x.length > limits.SoftBytes:
+			long = append(long, i)
+		default:
+			other = append(other, i)
+		}
+	}
+	out := map[int]bool{}
+	for _, i := range append(long, other...) {
+		if len(out) < surplus {
+			out[i] = true
+		}
+	}
+	return out
+}
+
+// tooLarge reports an image that is too large, be it only beside many others.
+func (c *Context) tooLarge(x *anImage, beside bool) bool {
 	limits, side := &c.Profile.Images, max(x.Width, x.Height)
 	switch {
 	case limits.Side > 0 && side > limits.Side:
 		c.aboutImages([]anImage{*x}, profile.ImageSide, fmt.Sprintf("the image has %d × %d pixels; the %s accepts sides of %d", x.Width, x.Height, c.Profile.Title, limits.Side))
 	case limits.Bytes > 0 && x.length > limits.Bytes:
 		c.aboutImages([]anImage{*x}, profile.ImageBytes, c.tooLong(x, limits.Bytes))
-	case limits.ManySide > 0 && n > limits.Many && side > limits.ManySide:
+	case beside:
 		c.aboutImages([]anImage{*x}, profile.ImageManySide, fmt.Sprintf("the image has %d × %d pixels; beside more than %d images, the %s accepts sides of %d", x.Width, x.Height, limits.Many, c.Profile.Title, limits.ManySide))
 	case limits.SoftBytes > 0 && x.length > limits.SoftBytes:
 		c.aboutImages([]anImage{*x}, profile.ImageSoftBytes, c.tooLong(x, limits.SoftBytes))

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,6 +143,10 @@ func TestImageLimits(t *testing.T) {
 		{"20 images", request("claude", append(times(19, small), block(png(2400, 1, 0)))...), "", rules.Error, 0},
 		{"21 images", request("claude", append(times(20, small), block(png(2400, 1, 0)))...), "", rules.Error, 1},
 		{"21 images of the longest side", request("claude", append(times(20, small), block(png(2000, 2000, 0)))...), "", rules.Error, 0},
+		{"21 images, all beside many too large", request("claude", times(21, block(png(2001, 1, 0)))...), "", rules.Error, 1},
+		{"24 images, three of them too large", request("claude", append(times(21, small), times(3, block(png(2001, 1, 0)))...)...), "", rules.Error, 3},
+		{"22 images, one too large for any request", request("claude", append(times(21, block(png(2001, 1, 0))), block(png(8001, 1, 0)))...), "", rules.Error, 2},
+		{"21 images, one too large for any request", request("claude", append(times(20, block(png(2001, 1, 0))), block(png(8001, 1, 0)))...), "", rules.Error, 1},
 		{"5 MB", request("claude", bytes(5*mb)), "", rules.Warning, 0},
 		{"more", request("claude", bytes(5*mb+4)), "", rules.Warning, 1},
 		{"10 MB", request("claude", bytes(10*mb)), "", rules.Warning, 1},
@@ -197,5 +202,51 @@ func TestTooManyImages(t *testing.T) {
 	}
 	if got := string(must(src.Bytes(source.Span{End: src.Size()}))); got != text {
 		t.Errorf("it became\n%.900s", got)
+	}
+}
+
+// TestBesideManyImages: of images that are too large only beside many others, no more become texts
+// than needed: the first ones, until the others are no longer many, or all if they are fewer.
+func TestBesideManyImages(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		sides   []uint32
+		long    int   // the index of an image that is too long for some hosts, too
+		removed []int // indexes
+	}{
+		{"all too large", slices.Repeat([]uint32{2001}, 21), -1, []int{0}},
+		{"all too large, three too many", slices.Repeat([]uint32{2001}, 23), -1, []int{0, 1, 2}},
+		{"one too large, five too many", append(slices.Repeat([]uint32{9}, 24), 2001), -1, []int{24}},
+		{"as many too large as too many", append(slices.Repeat([]uint32{9}, 20), 2001, 2002), -1, []int{20, 21}},
+		{"more too large than too many", append(slices.Repeat([]uint32{9}, 10), slices.Repeat([]uint32{2001}, 12)...), -1, []int{10, 11}},
+		{"one goes anyway", append(slices.Repeat([]uint32{2001}, 20), 8001), -1, []int{20}},
+		{"one goes anyway, one more is too many", append(slices.Repeat([]uint32{2001}, 21), 8001), -1, []int{0, 21}},
+		{"one is too long, too", slices.Repeat([]uint32{2001}, 21), 7, []int{7}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var blocks []string
+			for i, side := range c.sides {
+				more := 0
+				if i == c.long {
+					more = 4 << 20
+				}
+				blocks = append(blocks, `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"`+png(side, uint32(i+1), more)+`"}}`)
+			}
+			request := func() string {
+				return `{"model":"claude","max_tokens":9,"messages":[{"role":"user","content":[{"type":"text","text":"q"},` + strings.Join(blocks, ",") + `]}]}`
+			}
+			f := fixed(t, request(), "", "image-limit", "text")
+			for _, i := range c.removed {
+				blocks[i] = fmt.Sprintf(`{"type":"text","text":"[image/png, %d × %d pixels, removed]"}`, c.sides[i], i+1)
+			}
+			src := f.Pieces.Source()
+			got := string(must(src.Bytes(source.Span{End: src.Size()})))
+			if got != request() {
+				t.Errorf("it became\n%.3000s", got)
+			}
+			if left := check(t, got, "").Findings.List(); len(left) > 0 {
+				t.Errorf("after the repair: %v", messages(left))
+			}
+		})
 	}
 }

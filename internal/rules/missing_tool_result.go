@@ -33,7 +33,10 @@ one record, toolguard changes that record instead.
 Codex and Kimi Code record each output a second time, in an event that they do not send. If such a
 record has the id of the call, toolguard inserts the recorded output instead of a placeholder, and
 renumbers the records behind it if they are numbered. Codex would answer the call with ` + "`aborted`" + `. If
-two such records contradict each other, or two calls have the id, toolguard inserts nothing.
+two such records contradict each other, toolguard inserts nothing. If two calls have the id, a record
+between them is about the first. If there is none, toolguard cannot know which of the two a later
+record is about, and inserts nothing. A record that names another session, or says that the call is
+still in progress, does not count.
 
 If a record of the conversation cannot be read, toolguard inserts no placeholder, because the
 result may be in that record. Without ` + "`--strategy`" + `, it inserts none in these cases either:

@@ -35,7 +35,7 @@ cannot hold as text. toolguard never invents a call for a result.
 
 | strategy | class | what toolguard does |
 |---|---|---|
-| ` + "`text`" + ` (default) | unsafe | Turn the result into text that names the tool and the id. Content blocks stay blocks, so images are kept, and other fields, such as ` + "`is_error`" + `, follow as JSON. |
+| ` + "`text`" + ` (default) | unsafe | Turn the result into text that names the tool and the id. Content blocks stay blocks, so images are kept (as JSON in a message of the assistant, which cannot have images), and other fields, such as ` + "`is_error`" + `, follow as JSON. |
 | ` + "`drop`" + ` | unsafe | Drop the result. |
 | ` + "`relink`" + ` | unsafe | Assign the leftover results of a turn to its leftover calls: by tool name, or else in order if there are as many results as calls. A result that fits no call becomes text. |
 | ` + "`leave`" + ` | none | Report the finding only. |
@@ -74,7 +74,7 @@ call, ` + "`fix`" + ` has it keep the call too. This is safe.`,
 				c.withoutCall(i)
 				continue
 			}
-			if l.Fate != pairing.Orphan && !(l.Surplus && c.arrays()) || res.Answer.ByProvider() {
+			if !c.orphaned(i) {
 				continue
 			}
 			f := Finding{
@@ -82,7 +82,7 @@ call, ` + "`fix`" + ` has it keep the call too. This is safe.`,
 				Refusal: c.cell(profile.Orphan).Text,
 			}
 			switch {
-			case c.storedByProvider() && (pairing.Key(res.ID) != "" || res.Answer == transcript.AnswerByPosition), c.Slice:
+			case c.callElsewhere(i):
 				f.Severity = Info
 			case l.Surplus:
 				f.Message = resultName(res) + " answers no call: there are more results than calls without ids"
@@ -99,6 +99,21 @@ call, ` + "`fix`" + ` has it keep the call too. This is safe.`,
 			c.aboutResult(i, f)
 		}
 	},
+}
+
+// orphaned reports whether result i answers no call, and none that a client leaves out.
+func (c *Context) orphaned(i int) bool {
+	l := &c.Pairing.Results[i]
+	if l.Fate != pairing.Orphan && !(l.Surplus && c.arrays()) || c.Results[i].Answer.ByProvider() {
+		return false
+	}
+	return c.cutOff(i) < 0 && !c.callOmitted(i)
+}
+
+// callElsewhere reports whether the call of result i may be where toolguard cannot see it.
+func (c *Context) callElsewhere(i int) bool {
+	res := &c.Results[i]
+	return c.storedByProvider() && (pairing.Key(res.ID) != "" || res.Answer == transcript.AnswerByPosition) || c.Slice
 }
 
 // orphanFix returns the operation of the chosen strategy for a result.

@@ -12,7 +12,8 @@ var resultContentType = &Rule{
 	Name: "result-content-type", Category: Payload, Severity: "error in a request body, with --send or --target, and for null in OpenAI chat; else warning",
 	Summary: "The provider does not accept the content of a tool result",
 	Points:  []profile.Point{profile.ResultContent, profile.NullResult},
-	What:    `Checks for results whose content has a type that the provider does not accept.`,
+	What: `Checks for results whose content has a type that the provider does not accept. A
+result that answers no call is an ` + "`orphan-tool-result`" + ` only.`,
 	Why: `OpenAI and Anthropic expect a string or a list of parts. Gemini expects an object. Null, a number
 or a bare object is a return value of a tool that nobody converted to text. OpenAI's chat API
 always rejects null.`,
@@ -41,7 +42,7 @@ always rejects null.`,
 		for i := range c.Results {
 			res := &c.Results[i]
 			form := formOf(res.Form)
-			if res.Answer.ByProvider() || c.Pairing.Results[i].Fate == pairing.Ignored || c.Profile.ResultForms&form != 0 || severity == Off {
+			if res.Answer.ByProvider() || c.Pairing.Results[i].Fate == pairing.Ignored || c.callLost(i) || c.Profile.ResultForms&form != 0 || severity == Off {
 				continue
 			}
 			f := Finding{Severity: severity, Span: res.Payload, Refusal: cell.Text, Message: "the content of the " + resultName(res) + " is " + formName(form)}

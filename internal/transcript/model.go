@@ -622,7 +622,8 @@ type Echo struct {
 	Call   int32
 	Record int32 // from 1
 	At     source.Span
-	// Unsure is set if another call has the same id, or if there are too many such records.
+	// Unsure is set if the record may be about another call with the same id, or if there are
+	// too many such records.
 	Unsure bool
 }
 

@@ -42,20 +42,36 @@ func (t *retrier) RoundTrip(r *http.Request) (*http.Response, error) {
 		return first, err
 	}
 	text, whole := peek(first)
+	// left reports whether the client has gone, so that nobody waits for an answer.
+	left := func() bool {
+		if r.Context().Err() == nil {
+			return false
+		}
+		_ = first.Body.Close()
+		return true
+	}
+	if left() {
+		return nil, r.Context().Err()
+	}
 	if text, ok := body.Decoded(text, first.Header.Get("Content-Encoding"), mostRefusal); !whole || !ok || !toolguard.RefusesReasoning(string(text)) {
 		return first, nil
 	}
 	again, removed := t.without(r, x)
+	if left() {
+		return nil, r.Context().Err()
+	}
 	if again == nil {
 		t.told(x, "impossible", 0, 0)
 		return first, nil
 	}
 	second, err := t.next.RoundTrip(again)
 	switch {
+	case err != nil && left():
+		return nil, r.Context().Err()
 	case err != nil:
 		t.told(x, "failed", 0, removed)
 		return first, nil
-	case second.StatusCode >= http.StatusBadRequest:
+	case second.StatusCode < http.StatusOK || second.StatusCode >= http.StatusMultipleChoices:
 		t.told(x, "refused", second.StatusCode, removed)
 		_ = second.Body.Close()
 		return first, nil

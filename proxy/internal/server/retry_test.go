@@ -84,6 +84,9 @@ func TestWithoutReasoning(t *testing.T) {
 		"a packed refusal":    {answers: []answerTo{{400, gz(badSeal), []string{"Content-Encoding", "gzip", "Request-Id", "first"}}, ok}, body: thinking, sent: []string{thinking, stripped}, status: 200, text: `{"ok":true}`, id: "second", said: []string{"retried=without-reasoning"}, log: "accepted"},
 		"refused again":       {answers: []answerTo{no, {400, badRole, []string{"Request-Id", "second"}}}, body: thinking, sent: []string{thinking, stripped}, status: 400, text: badSeal, id: "first", log: "refused"},
 		"an outage":           {answers: []answerTo{no, {529, "overloaded", nil}}, body: thinking, sent: []string{thinking, stripped}, status: 400, text: badSeal, id: "first", log: "refused"},
+		"a redirect":          {answers: []answerTo{no, {302, "elsewhere", []string{"Location", "https://example.com/", "Request-Id", "second"}}}, body: thinking, sent: []string{thinking, stripped}, status: 400, text: badSeal, id: "first", log: "refused"},
+		"not modified":        {answers: []answerTo{no, {304, "", []string{"Request-Id", "second"}}}, body: thinking, sent: []string{thinking, stripped}, status: 400, text: badSeal, id: "first", log: "refused"},
+		"created":             {answers: []answerTo{no, {201, `{"ok":true}`, []string{"Request-Id", "second"}}}, body: thinking, sent: []string{thinking, stripped}, status: 201, text: `{"ok":true}`, id: "second", said: []string{"retried=without-reasoning"}, log: "accepted"},
 		"only once":           {answers: []answerTo{no, no, ok}, body: thinking, sent: []string{thinking, stripped}, status: 400, text: badSeal, id: "first", log: "refused"},
 		"another error":       {answers: []answerTo{{400, badRole, []string{"Request-Id", "first"}}, ok}, body: thinking, sent: []string{thinking}, status: 400, text: badRole, id: "first"},
 		"another status":      {answers: []answerTo{{422, badSeal, []string{"Request-Id", "first"}}, ok}, body: thinking, sent: []string{thinking}, status: 422, text: badSeal, id: "first"},
@@ -252,38 +255,60 @@ func TestWithoutReasoningStream(t *testing.T) {
 	}
 }
 
-// TestWithoutReasoningClientLeaves: nothing is waited for once the client has gone.
+// TestWithoutReasoningClientLeaves: nothing is waited for once the client has gone, while the refusal is read or
+// while the second request runs. The client counts as gone, and the log says nothing of a retry.
 func TestWithoutReasoningClientLeaves(t *testing.T) {
 	t.Parallel()
-	arrived, gone := make(chan struct{}), make(chan struct{})
-	var n atomic.Int32
-	w := newWorld(t, func(rw http.ResponseWriter, r *http.Request) {
-		if n.Add(1) == 1 {
-			rw.WriteHeader(http.StatusBadRequest)
-			_, _ = io.WriteString(rw, badSeal)
-			return
-		}
-		close(arrived)
-		<-r.Context().Done()
-		close(gone)
-	}, retries)
-	ctx, cancel := context.WithCancel(t.Context())
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url+"/v1/messages", strings.NewReader(thinking))
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		<-arrived
-		cancel()
-	}()
-	if res, err := client.Do(r); err == nil {
-		res.Body.Close()
-		t.Error("there was an answer")
-	}
-	select {
-	case <-gone:
-	case <-time.After(10 * time.Second):
-		t.Error("the second request goes on")
+	for name, during := range map[string]int32{"the refusal": 1, "the second request": 2} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			arrived, gone := make(chan struct{}), make(chan struct{})
+			var n atomic.Int32
+			w := newWorld(t, func(rw http.ResponseWriter, r *http.Request) {
+				k := n.Add(1)
+				if k == 1 {
+					rw.WriteHeader(http.StatusBadRequest)
+					_, _ = io.WriteString(rw, badSeal)
+					rw.(http.Flusher).Flush()
+				}
+				if k == during {
+					close(arrived)
+					<-r.Context().Done()
+					close(gone)
+				}
+			}, retries)
+			ctx, cancel := context.WithCancel(t.Context())
+			r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url+"/v1/messages", strings.NewReader(thinking))
+			if err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				<-arrived
+				cancel()
+			}()
+			if res, err := client.Do(r); err == nil {
+				res.Body.Close()
+				t.Error("there was an answer")
+			}
+			select {
+			case <-gone:
+			case <-time.After(10 * time.Second):
+				t.Error("the request to the upstream goes on")
+			}
+			eventually(t, "the client is counted", func() bool {
+				return w.scrape()[`toolguard_proxy_upstream_failures_total{reason="client",upstream="UP"} 1`]
+			})
+			for line := range w.scrape() {
+				if strings.HasPrefix(line, "toolguard_proxy_retries_total") {
+					t.Errorf("metrics: %s", line)
+				}
+			}
+			for _, line := range w.log.lines(t) {
+				if line["msg"] != "request" {
+					t.Errorf("logged: %v", line)
+				}
+			}
+		})
 	}
 }
 
