@@ -72,7 +72,9 @@ func (l *log) finished(t *thread) *transcript.Conversation {
 	if !l.array.IsZero() {
 		c.Lists = []source.Span{l.array}
 	}
-	c.Incomplete = c.Incomplete || l.lines != nil && l.lines.torn
+	if l.lines != nil {
+		l.lines.tell(c)
+	}
 	if l.env.counted {
 		c.AppendOnly, c.OnResume = true, l.d.Log.OnResume
 	}

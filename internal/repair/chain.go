@@ -360,7 +360,9 @@ func (c *chain) spot(ins *insertion) spot {
 	// A log with numbered records is only ever appended to, unless a recorded result belongs in
 	// the middle. Only bookkeeping follows a call of its last turn.
 	if f := c.Format; f.Ordinal != "" && c.d.at(caller.span()).Get(f.Ordinal).Exists() && c.d.Pairing.Calls[ins.of].State == pairing.Pending {
-		at = int32(len(c.nodes) - 1)
+		// Behind one that is cut off, that one would be in the middle of the log.
+		for at = int32(len(c.nodes) - 1); c.nodes[at].torn; at-- {
+		}
 	}
 	return spot{at, c.anchor(at, c.d.turn(ins.of))}
 }
@@ -376,7 +378,7 @@ func (c *chain) makeRoom() {
 			before++
 		}
 		v := c.d.at(c.nodes[i].span()).Get(c.Format.Ordinal)
-		if !v.Exists() {
+		if c.nodes[i].torn || !v.Exists() {
 			continue
 		}
 		n, err := strconv.ParseInt(string(v.Raw()), 10, 64)
@@ -543,7 +545,7 @@ func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string
 // its latest record, and of two with the same time at the first.
 func (c *chain) after(at int32) source.Value {
 	was := c.d.at(c.nodes[at].span()).Get(c.Format.Time)
-	if was.Kind() != source.String || slices.ContainsFunc(c.nodes[at+1:], func(n node) bool { return c.Format.ID == "" || n.id >= 0 }) {
+	if was.Kind() != source.String || slices.ContainsFunc(c.nodes[at+1:], func(n node) bool { return n.id >= 0 || c.Format.ID == "" && !n.torn }) {
 		return was
 	}
 	const layout = "2006-01-02T15:04:05.000Z07:00"

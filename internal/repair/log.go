@@ -58,6 +58,7 @@ type node struct {
 	scope              int32 // the number of the value that tells its thread of the log from others
 	sibling            int32 // the next node with the same parent, -1 for none
 	follow             bool  // it may come between a call and its result
+	torn               bool  // it cannot be read
 	doubled            bool  // it has its id or its parent twice, so another program may read the other one
 }
 
@@ -173,7 +174,7 @@ func (l *Log) Add(rec source.Record) {
 	if !l.added {
 		l.begin()
 	}
-	n := node{start: rec.Span.Start, length: uint32(rec.Span.Len()), id: -1, parent: -1, sibling: -1}
+	n := node{start: rec.Span.Start, length: uint32(rec.Span.Len()), id: -1, parent: -1, sibling: -1, torn: !rec.Readable()}
 	l.members.OnKeyFault = func(k transcript.KeyFault) {
 		if k.Key == l.Format.ID || k.Key == l.Format.Parent {
 			n.doubled, l.doubled = true, true
