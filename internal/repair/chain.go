@@ -35,6 +35,8 @@ type chain struct {
 	gone   map[int32]bool  // nodes
 	new    map[string]bool // ids of new records
 	lines  *list
+	lists  map[source.Span]*list // lists of ids, by their spans
+	bounds map[int]bool          // segments whose ends are removed
 	sets   []set
 	places []int32       // the nodes that new records follow, in order
 	behind map[int32]int // by node: the new records after it
@@ -62,6 +64,7 @@ func (d *draft) log() *chain {
 	if d.changes == nil {
 		d.changes = &chain{
 			Log: d.Log, d: d, dropped: map[int64]source.Span{}, gone: map[int32]bool{}, new: map[string]bool{}, behind: map[int32]int{},
+			lists: map[source.Span]*list{}, bounds: map[int]bool{},
 			lines: &list{src: d.src, array: d.Log.Array, lines: d.Log.Array.IsZero()},
 		}
 	}
@@ -140,6 +143,11 @@ func (c *chain) compile() (edits []edit.Edit) {
 	for i := range c.gone {
 		c.takeOut(i)
 	}
+	for s, stays := range c.bounds {
+		if stays {
+			c.shorten(&c.segments[s])
+		}
+	}
 	// Sorted by the record they follow. Insertions after the same record keep their order.
 	sort.SliceStable(c.inserted, func(i, j int) bool { return c.inserted[i].behind < c.inserted[j].behind })
 	c.insert()
@@ -165,6 +173,11 @@ func (c *chain) compile() (edits []edit.Edit) {
 		c.count(at)
 	}
 	c.renumber()
+	for _, l := range c.lists {
+		for _, e := range l.compile() {
+			c.set(e.Span, string(e.Text))
+		}
+	}
 	for _, e := range c.lines.compile() {
 		c.sets = append(c.sets, set{Edit: e})
 	}
@@ -244,6 +257,14 @@ func (c *chain) takeOut(i int32) {
 			c.set(at, to)
 		}
 	}
+	for _, k := range c.kept[n.id] {
+		if !c.gone[c.at(k.at.Start)] {
+			c.listOf(k.in).remove(k.at)
+		}
+	}
+	for _, s := range c.ends[n.id] {
+		c.bounds[s] = !c.gone[c.at(c.segments[s].headAt.Start)]
+	}
 }
 
 // next returns the id of the first record that stays of those behind a removed one, "" if there
@@ -290,7 +311,6 @@ func (c *chain) renumber() {
 func (c *chain) insert() {
 	parents := map[int32]string{} // by node: its new parent
 	tails := map[int32]string{}   // by node: the id of the last new record after it
-	lists := map[source.Span]*list{}
 	spots := make([]spot, len(c.inserted))
 	ends := map[spot]int{} // the last new record of each spot
 	for i := range c.inserted {
@@ -329,21 +349,14 @@ func (c *chain) insert() {
 				parents[k] = id
 			}
 		}
-		for _, k := range c.kept[caller.id] {
-			if lists[k.in] == nil {
-				lists[k.in] = &list{src: c.d.src, array: k.in}
-			}
-			lists[k.in].after(k.at, []byte(id))
-		}
+		c.keepToo(id, caller, on)
+	}
+	for node, id := range tails {
+		c.lengthen(&c.nodes[node], id)
 	}
 	c.makeRoom()
 	for i, to := range parents {
 		c.set(c.nodes[i].parentAt(), to)
-	}
-	for _, l := range lists {
-		for _, e := range l.compile() {
-			c.set(e.Span, string(e.Text))
-		}
 	}
 }
 
