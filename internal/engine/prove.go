@@ -96,7 +96,8 @@ func lost(f *container.File) int {
 }
 
 // counting are the lowest severities of the findings that the proof counts. It counts errors once
-// more by themselves, because a repair must not make a warning an error.
+// more by themselves, because a repair must not make a warning an error. Of the order of messages it
+// counts only both together, because a repair may reveal errors about it.
 var counting = []rules.Severity{rules.Warning, rules.Error}
 
 // problems names the findings of a family that have at least a severity.
