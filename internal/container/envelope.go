@@ -26,6 +26,8 @@ const (
 	envTurnAlt
 	envSuccess
 	envPreserved
+	envHead
+	envTail
 	envKeptFrom
 	envKeptIndex
 	envHistory
@@ -52,7 +54,7 @@ func newEnvelope(l *dialect.Log, onKey func(transcript.KeyFault)) envelope {
 	lenses := []dialect.Lens{
 		envType: l.Type, envSubtype: l.Subtype, envPayload: l.Payload, envID: dialect.Lens(l.ID), envParent: dialect.Lens(l.Parent),
 		envSide: l.Side, envAgent: l.Agent, envMeta: l.Meta, envSummary: l.Summary, envHidden: l.Hidden, envTurnAlt: l.TurnAlt,
-		envSuccess: l.Success, envPreserved: l.Preserved, envKeptFrom: l.KeptFrom, envKeptIndex: l.KeptIndex,
+		envSuccess: l.Success, envPreserved: l.Preserved, envHead: l.Head, envTail: l.Tail, envKeptFrom: l.KeptFrom, envKeptIndex: l.KeptIndex,
 		envHistory: l.History, envTurns: l.Turns, envBeside: dialect.Lens(l.ResultCopy), envOrdinal: dialect.Lens(l.Ordinal),
 	}
 	for _, key := range l.Numbered {

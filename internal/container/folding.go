@@ -125,7 +125,8 @@ func (l *foldingLog) conversations(yield func(*transcript.Conversation, error) b
 	l.file.Skipped += f.skipped
 	c := q.b.Conv
 	bare := l.shape.Into == nil
-	c.Lines, c.Folded, c.Incomplete = bare, bare && f.log.Append, l.from.torn
+	c.Lines, c.Folded = bare, bare && f.log.Append
+	l.from.tell(c)
 	q.finish()
 	yield(c, nil)
 }

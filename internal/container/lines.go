@@ -20,7 +20,7 @@ func (l *lines) conversations(yield func(*transcript.Conversation, error) bool) 
 		return
 	}
 	c := q.b.Conv
-	c.Incomplete = l.from.torn
+	l.from.tell(c)
 	c.Lines = l.shape.Framing != source.FramingDocument && l.shape.Into == nil
 	q.finish()
 	for i := range min(max(0, unsent), len(c.Messages)) {

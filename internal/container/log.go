@@ -25,6 +25,7 @@ type log struct {
 	env     envelope
 	chain   chain
 	edits   []int32 // the links of records that edit others
+	steps   int     // of all walks between the ends of what compactions keep
 	written written
 	threads []*thread
 	byName  map[string]*thread
@@ -74,7 +75,9 @@ func (l *log) finished(t *thread) *transcript.Conversation {
 	if !l.array.IsZero() {
 		c.Lists = []source.Span{l.array}
 	}
-	c.Incomplete = c.Incomplete || l.lines != nil && l.lines.torn
+	if l.lines != nil {
+		l.lines.tell(c)
+	}
 	if l.env.counted {
 		c.AppendOnly, c.OnResume = true, l.d.Log.OnResume
 	}
@@ -187,11 +190,20 @@ func (l *log) compact(t *thread, index int32) error {
 	if preserved.Kind() == source.Object {
 		preserved = preserved.Get("uuids")
 	}
-	for _, id := range preserved.Present() {
-		if at, known := l.chain.find(l.id(id)); known {
-			if k := &l.chain.links[at]; k.thread == t.n && k.msg >= 0 {
-				messages[k.msg].Segment = t.now
+	keep := func(at int32) {
+		if k := &l.chain.links[at]; k.thread == t.n && k.msg >= 0 {
+			messages[k.msg].Segment = t.now
+		}
+	}
+	if preserved.Exists() {
+		for _, id := range preserved.Present() {
+			if at, known := l.chain.find(l.id(id)); known {
+				keep(at)
 			}
+		}
+	} else {
+		for _, at := range l.between(l.id(l.env.at[envHead]), l.id(l.env.at[envTail])) {
+			keep(at)
 		}
 	}
 	for _, m := range l.env.at[envHistory].Present() {
@@ -203,6 +215,31 @@ func (l *log) compact(t *thread, index int32) error {
 		}
 	}
 	return nil
+}
+
+// mostSteps is how many steps the walks of a log may take for each of its records. In real logs no
+// record is kept by as many compactions.
+const mostSteps = 64
+
+// between returns the links from a record up to one that it descends from, given the hashes of
+// their ids. It returns none if it does not, as the client then does not find what is kept.
+func (l *log) between(head, tail uint64) []int32 {
+	if head == 0 || tail == 0 {
+		return nil
+	}
+	first, known := l.chain.find(head)
+	at, also := l.chain.find(tail)
+	if !known || !also {
+		return nil
+	}
+	path := []int32{at}
+	for ; at != first; path = append(path, at) {
+		l.steps++
+		if at = l.chain.parent(at); at < 0 || len(path) > len(l.chain.links) || l.steps > mostSteps*len(l.chain.links) {
+			return nil
+		}
+	}
+	return path
 }
 
 // read reads a message. It returns false if no dialect recognizes it.

@@ -187,7 +187,7 @@ func (l *patchedLog) conversations(yield func(*transcript.Conversation, error) b
 		return
 	}
 	l.file.Skipped += p.skipped
-	q.b.Conv.Incomplete = l.from.torn
+	l.from.tell(q.b.Conv)
 	q.finish()
 	yield(q.b.Conv, nil)
 }

@@ -23,7 +23,7 @@ type elements = iter.Seq2[element, error]
 // A records yields the messages in the records of a source and records their faults.
 type records struct {
 	*reading
-	torn bool // a record could not be read
+	torn []source.Span // what could not be read: records, and parts of lines
 }
 
 func (s *records) elements(yield func(element, error) bool) {
@@ -38,6 +38,9 @@ func (s *records) elements(yield func(element, error) bool) {
 		}
 	}
 }
+
+// tell tells a conversation what could not be read.
+func (s *records) tell(c *transcript.Conversation) { c.Incomplete, c.Torn = len(s.torn) > 0, s.torn }
 
 // inside returns the part of a record that may be a message.
 func (s *records) inside(v source.Value) source.Value {
@@ -67,10 +70,11 @@ func (s *records) note(rec source.Record) {
 	}
 	for _, f := range rec.Faults {
 		s.file.Faults = append(s.file.Faults, transcript.RecordFault{Fault: f, Record: int32(rec.Index), Whole: rec.Span})
-		if rec.Readable() {
-			s.torn = s.torn || f.Kind == source.FaultGlued // the torn record before it on the line
-		} else {
-			s.torn = s.torn || f.Unreadable()
+		switch n := len(s.torn); {
+		case rec.Readable() && f.Kind == source.FaultGlued: // the torn record before it on the line
+			s.torn = append(s.torn, f.Span)
+		case !rec.Readable() && f.Unreadable() && (n == 0 || s.torn[n-1] != rec.Span):
+			s.torn = append(s.torn, rec.Span)
 		}
 	}
 }

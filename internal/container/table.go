@@ -29,7 +29,7 @@ func (t *table) conversations(yield func(*transcript.Conversation, error) bool) 
 		if len(t.sessions) > 1 {
 			q.b.Conv.Name = "session " + strconv.Itoa(i+1)
 		}
-		q.b.Conv.Incomplete = t.from.torn
+		t.from.tell(q.b.Conv)
 		q.finish()
 		if !yield(q.b.Conv, nil) {
 			return

@@ -29,15 +29,18 @@ var ClaudeCode = &Dialect{
 		TurnAlt: "requestId",
 		Side:    "isSidechain", Agent: "agentId",
 		Meta: "isMeta", Summary: "isCompactSummary", Hidden: "isVisibleInTranscriptOnly",
-		Interrupt:  "[Request interrupted by user",
-		Boundary:   []string{"compact_boundary"},
-		Preserved:  "compactMetadata.preservedMessages.uuids|compactMetadata.preservedMessages",
+		Interrupt: "[Request interrupted by user",
+		Boundary:  []string{"compact_boundary"},
+		Preserved: "compactMetadata.preservedMessages.uuids|compactMetadata.preservedMessages",
+		Head:      "compactMetadata.preservedSegment.headUuid", Tail: "compactMetadata.preservedSegment.tailUuid",
 		ResultType: "user", ResultCopy: "toolUseResult", ResultSource: "sourceToolAssistantUUID",
 		Envelope: []string{
 			"isSidechain", "agentId", "userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug", "teamName", "timestamp",
 		},
 		Progress: []string{"progress"},
-		Refs:     []string{"leafUuid", "logicalParentUuid"},
+		Refs: []string{
+			"leafUuid", "logicalParentUuid", "compactMetadata.preservedSegment.anchorUuid", "compactMetadata.preservedMessages.anchorUuid",
+		},
 		CallRefs: []Lens{"toolUseID", "parentToolUseID", "sourceToolUseID"},
 	},
 }

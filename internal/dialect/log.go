@@ -64,6 +64,11 @@ type Log struct {
 	Boundary                                []string
 	Success, Preserved, KeptFrom, KeptIndex Lens
 	History                                 Lens
+	// Head and Tail lead, in a record at Boundary, to the ids of the first and the last record of
+	// those that stay in the context: the client goes from the last one from parent to parent. One
+	// built-in dialect has them.
+	Head Lens `toml:"-"`
+	Tail Lens `toml:"-"`
 	// Rollback lists the types and subtypes of records that take back turns. Turns
 	// leads to their number; one if it is absent.
 	Rollback []string

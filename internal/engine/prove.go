@@ -20,18 +20,21 @@ func prove(f *Fixed, before, after *round) error {
 	if n, m := lost(f.Before.File), lost(f.After.File); m > n {
 		return &ProofError{fmt.Sprintf("make records unreadable (%d before, %d after)", n, m), nil}
 	}
-	was, is := before.byFamily(), after.byFamily()
-	for _, name := range slices.Sorted(maps.Keys(is)) {
-		if name == order && is[order]-was[order] <= settled(was, is) {
-			continue
-		}
-		if is[name] > was[name] {
-			return &ProofError{
-				fmt.Sprintf("add %s problems (%d before, %d after)", name, was[name], is[name]),
-				worse(f, before, after, name),
+	for _, least := range counting {
+		was, is := before.byFamily(least), after.byFamily(least)
+		for _, name := range slices.Sorted(maps.Keys(is)) {
+			if name == order && (least > rules.Warning || is[order]-was[order] <= settled(was, is)) {
+				continue
+			}
+			if is[name] > was[name] {
+				return &ProofError{
+					fmt.Sprintf("add %s (%d before, %d after)", problems(name, least), was[name], is[name]),
+					worse(f, before, after, name, least),
+				}
 			}
 		}
 	}
+	was, is := before.byFamily(rules.Warning), after.byFamily(rules.Warning)
 	if at := unchanged(f, before, after); len(at) > 0 {
 		return &ProofError{"not solve the problem", at}
 	}
@@ -52,13 +55,13 @@ func prove(f *Fixed, before, after *round) error {
 
 // worse returns the conversations in which a family has more findings than before, or nil if
 // the conversations cannot be matched.
-func worse(f *Fixed, before, after *round, name string) map[int]bool {
+func worse(f *Fixed, before, after *round, name string, least rules.Severity) map[int]bool {
 	if f.Before.File.Conversations != f.After.File.Conversations {
 		return nil
 	}
 	out := map[int]bool{}
 	for c, n := range after.counts {
-		if c.family == name && n > before.counts[c] {
+		if c.family == name && c.least == least && n > before.counts[c] {
 			out[c.conversation] = true
 		}
 	}
@@ -92,11 +95,27 @@ func lost(f *container.File) int {
 	return n
 }
 
-// byFamily counts errors and warnings of all rules, including those that are not reported.
-func (r *round) byFamily() map[string]int {
+// counting are the lowest severities of the findings that the proof counts. It counts errors once
+// more by themselves, because a repair must not make a warning an error. Of the order of messages it
+// counts only both together, because a repair may reveal errors about it.
+var counting = []rules.Severity{rules.Warning, rules.Error}
+
+// problems names the findings of a family that have at least a severity.
+func problems(family string, least rules.Severity) string {
+	if least == rules.Error {
+		return family + " errors"
+	}
+	return family + " problems"
+}
+
+// byFamily counts the findings of all rules that have at least a severity, including those that
+// are not reported.
+func (r *round) byFamily(least rules.Severity) map[string]int {
 	out := map[string]int{}
 	for c, n := range r.counts {
-		out[c.family] += n
+		if c.least == least {
+			out[c.family] += n
+		}
 	}
 	return out
 }

@@ -13,7 +13,11 @@ import (
 const (
 	proofCall   = `{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}`
 	proofResult = `{"role":"tool","tool_call_id":"c1","content":"recorded"}`
-	proofUser   = `{"role":"user","content":"q"}`
+	// The client of the log skips the last line.
+	tornLog = `{"timestamp":"t","type":"session_meta","payload":{"id":"s","cwd":"/w"}}
+{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"q"}]}}
+{"timestamp":"t","type":"resp`
+	proofUser = `{"role":"user","content":"q"}`
 )
 
 // TestProve: each proof rejects the repairs it is for, and accepts others.
@@ -41,6 +45,10 @@ func TestProve(t *testing.T) {
 		{
 			"a rule finds more", sound, sound + strings.ReplaceAll(proofCall, "c1", "c2") + "\n" + proofUser + "\n",
 			false, "add missing-tool-result problems (0 before, 1 after)",
+		},
+		{
+			"a warning becomes an error", tornLog, tornLog + "\n" + `{"timestamp":"t","type":"event_msg","payload":{"type":"x"}}`,
+			false, "add invalid-json errors (0 before, 1 after)",
 		},
 		{"it is no transcript any more", sound, `{"a":1}`, false, "make the transcript unreadable"},
 	} {

@@ -409,6 +409,7 @@ type round struct {
 type counted struct {
 	family       string
 	conversation int
+	least        rules.Severity // of those that are counted
 }
 
 // unproved begins what is said of a finding whose repair failed its proof.
@@ -424,7 +425,11 @@ func (r *round) emits(f *rules.Finding) {
 		if r.counts == nil {
 			r.counts, r.found = map[counted]int{}, map[deed]int{}
 		}
-		r.counts[counted{familyOf(f), f.Conversation}]++
+		for _, least := range counting {
+			if f.Severity >= least {
+				r.counts[counted{familyOf(f), f.Conversation, least}]++
+			}
+		}
 		r.found[deed{f.Conversation, f.Rule.Name}]++
 	}
 	why := cmp.Or(r.held[deed{f.Conversation, f.Rule.Name}], r.held[deed{anyConversation, f.Rule.Name}])

@@ -602,10 +602,12 @@ func (t *trimmer) prove(ctx context.Context, pieces *edit.Pieces, opts Options, 
 		t.out.After = was
 		return err
 	}
-	families := before.byFamily()
-	for name, n := range after.byFamily() {
-		if n > families[name] {
-			return fails("add %s problems (%d before, %d after)", name, families[name], n)
+	for _, least := range counting {
+		families := before.byFamily(least)
+		for name, n := range after.byFamily(least) {
+			if n > families[name] {
+				return fails("add %s (%d before, %d after)", problems(name, least), families[name], n)
+			}
 		}
 	}
 	return nil

@@ -119,7 +119,7 @@ func (d *draft) account(f *edit.Fix) {
 	}
 	for _, e := range f.Edits {
 		// In a record that replaces another, only the changes are new.
-		count(e, true, !plain[e.Span] && (len(d.tail) == 0 || e.Span.Start < d.Source.Size()))
+		count(e, true, !plain[e.Span] && (len(d.tail) == 0 || e.Span.Start < d.end()))
 	}
 	if d.changes != nil && d.changes.untold() { // the records that would be removed, with their content
 		for at := range d.changes.dropped {

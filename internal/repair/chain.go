@@ -35,6 +35,8 @@ type chain struct {
 	gone   map[int32]bool  // nodes
 	new    map[string]bool // ids of new records
 	lines  *list
+	lists  map[source.Span]*list // lists of ids, by their spans
+	bounds map[int]bool          // segments whose ends are removed
 	sets   []set
 	places []int32       // the nodes that new records follow, in order
 	behind map[int32]int // by node: the new records after it
@@ -62,6 +64,7 @@ func (d *draft) log() *chain {
 	if d.changes == nil {
 		d.changes = &chain{
 			Log: d.Log, d: d, dropped: map[int64]source.Span{}, gone: map[int32]bool{}, new: map[string]bool{}, behind: map[int32]int{},
+			lists: map[source.Span]*list{}, bounds: map[int]bool{},
 			lines: &list{src: d.src, array: d.Log.Array, lines: d.Log.Array.IsZero()},
 		}
 	}
@@ -140,6 +143,11 @@ func (c *chain) compile() (edits []edit.Edit) {
 	for i := range c.gone {
 		c.takeOut(i)
 	}
+	for s, stays := range c.bounds {
+		if stays {
+			c.shorten(&c.segments[s])
+		}
+	}
 	// Sorted by the record they follow. Insertions after the same record keep their order.
 	sort.SliceStable(c.inserted, func(i, j int) bool { return c.inserted[i].behind < c.inserted[j].behind })
 	c.insert()
@@ -165,6 +173,11 @@ func (c *chain) compile() (edits []edit.Edit) {
 		c.count(at)
 	}
 	c.renumber()
+	for _, l := range c.lists {
+		for _, e := range l.compile() {
+			c.set(e.Span, string(e.Text))
+		}
+	}
 	for _, e := range c.lines.compile() {
 		c.sets = append(c.sets, set{Edit: e})
 	}
@@ -244,6 +257,14 @@ func (c *chain) takeOut(i int32) {
 			c.set(at, to)
 		}
 	}
+	for _, k := range c.kept[n.id] {
+		if !c.gone[c.at(k.at.Start)] {
+			c.listOf(k.in).remove(k.at)
+		}
+	}
+	for _, s := range c.ends[n.id] {
+		c.bounds[s] = !c.gone[c.at(c.segments[s].headAt.Start)]
+	}
 }
 
 // next returns the id of the first record that stays of those behind a removed one, "" if there
@@ -290,7 +311,6 @@ func (c *chain) renumber() {
 func (c *chain) insert() {
 	parents := map[int32]string{} // by node: its new parent
 	tails := map[int32]string{}   // by node: the id of the last new record after it
-	lists := map[source.Span]*list{}
 	spots := make([]spot, len(c.inserted))
 	ends := map[spot]int{} // the last new record of each spot
 	for i := range c.inserted {
@@ -329,21 +349,14 @@ func (c *chain) insert() {
 				parents[k] = id
 			}
 		}
-		for _, k := range c.kept[caller.id] {
-			if lists[k.in] == nil {
-				lists[k.in] = &list{src: c.d.src, array: k.in}
-			}
-			lists[k.in].after(k.at, []byte(id))
-		}
+		c.keepToo(id, caller, on)
+	}
+	for node, id := range tails {
+		c.lengthen(&c.nodes[node], id)
 	}
 	c.makeRoom()
 	for i, to := range parents {
 		c.set(c.nodes[i].parentAt(), to)
-	}
-	for _, l := range lists {
-		for _, e := range l.compile() {
-			c.set(e.Span, string(e.Text))
-		}
 	}
 }
 
@@ -360,7 +373,9 @@ func (c *chain) spot(ins *insertion) spot {
 	// A log with numbered records is only ever appended to, unless a recorded result belongs in
 	// the middle. Only bookkeeping follows a call of its last turn.
 	if f := c.Format; f.Ordinal != "" && c.d.at(caller.span()).Get(f.Ordinal).Exists() && c.d.Pairing.Calls[ins.of].State == pairing.Pending {
-		at = int32(len(c.nodes) - 1)
+		// Behind one that is cut off, that one would be in the middle of the log.
+		for at = int32(len(c.nodes) - 1); c.nodes[at].torn; at-- {
+		}
 	}
 	return spot{at, c.anchor(at, c.d.turn(ins.of))}
 }
@@ -376,7 +391,7 @@ func (c *chain) makeRoom() {
 			before++
 		}
 		v := c.d.at(c.nodes[i].span()).Get(c.Format.Ordinal)
-		if !v.Exists() {
+		if c.nodes[i].torn || !v.Exists() {
 			continue
 		}
 		n, err := strconv.ParseInt(string(v.Raw()), 10, 64)
@@ -543,7 +558,7 @@ func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string
 // its latest record, and of two with the same time at the first.
 func (c *chain) after(at int32) source.Value {
 	was := c.d.at(c.nodes[at].span()).Get(c.Format.Time)
-	if was.Kind() != source.String || slices.ContainsFunc(c.nodes[at+1:], func(n node) bool { return c.Format.ID == "" || n.id >= 0 }) {
+	if was.Kind() != source.String || slices.ContainsFunc(c.nodes[at+1:], func(n node) bool { return n.id >= 0 || c.Format.ID == "" && !n.torn }) {
 		return was
 	}
 	const layout = "2006-01-02T15:04:05.000Z07:00"

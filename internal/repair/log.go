@@ -38,6 +38,8 @@ type Log struct {
 	keptFrom map[source.Span]bool    // those of refs that name the first record that a compaction keeps
 	counts   []count
 	kept     map[int32][]keep // by id: where a compaction lists it as kept
+	segments []segment
+	ends     map[int32][]int // by id: the segments that begin or end with it
 	callRefs map[string][]source.Span
 	copy     bool              // records of results repeat the content of the result
 	source   bool              // records of results name the record of the call
@@ -58,6 +60,7 @@ type node struct {
 	scope              int32 // the number of the value that tells its thread of the log from others
 	sibling            int32 // the next node with the same parent, -1 for none
 	follow             bool  // it may come between a call and its result
+	torn               bool  // it cannot be read
 	doubled            bool  // it has its id or its parent twice, so another program may read the other one
 }
 
@@ -102,6 +105,12 @@ type keep struct {
 	at source.Span
 }
 
+// A segment is where a compaction names the first and the last record of those that it keeps.
+type segment struct {
+	head, tail     int32 // numbers of ids
+	headAt, tailAt source.Span
+}
+
 // NewLog returns the log whose records are the elements of an array or, if array is zero, the
 // lines of the file.
 func NewLog(src *source.Source, format *dialect.Log, array source.Span) *Log {
@@ -129,6 +138,8 @@ const (
 	linkSide
 	linkType
 	linkPreserved
+	linkHead
+	linkTail
 	linkKeptIndex
 	linkRefs
 )
@@ -156,10 +167,11 @@ func (l *Log) begin() {
 	f := l.Format
 	l.added, l.seed = true, maphash.MakeSeed()
 	l.refs, l.callRefs = map[int32][]source.Span{}, map[string][]source.Span{}
+	l.ends = map[int32][]int{}
 	l.kept, l.twins = map[int32][]keep{}, map[int32][]int32{}
 	lenses := []dialect.Lens{
 		linkID: dialect.Lens(f.ID), linkParent: dialect.Lens(f.Parent), linkCopy: dialect.Lens(f.ResultCopy), linkSource: dialect.Lens(f.ResultSource),
-		linkAgent: f.Agent, linkSide: f.Side, linkType: f.Type, linkPreserved: f.Preserved, linkKeptIndex: f.KeptIndex,
+		linkAgent: f.Agent, linkSide: f.Side, linkType: f.Type, linkPreserved: f.Preserved, linkHead: f.Head, linkTail: f.Tail, linkKeptIndex: f.KeptIndex,
 	}
 	for _, key := range f.Refs {
 		lenses = append(lenses, dialect.Lens(key))
@@ -173,7 +185,7 @@ func (l *Log) Add(rec source.Record) {
 	if !l.added {
 		l.begin()
 	}
-	n := node{start: rec.Span.Start, length: uint32(rec.Span.Len()), id: -1, parent: -1, sibling: -1}
+	n := node{start: rec.Span.Start, length: uint32(rec.Span.Len()), id: -1, parent: -1, sibling: -1, torn: !rec.Readable()}
 	l.members.OnKeyFault = func(k transcript.KeyFault) {
 		if k.Key == l.Format.ID || k.Key == l.Format.Parent {
 			n.doubled, l.doubled = true, true
@@ -213,6 +225,14 @@ func (l *Log) Add(rec source.Record) {
 		n.scope = l.number(thread)
 	}
 	l.preserved(at[linkPreserved])
+	if head, tail := at[linkHead], at[linkTail]; head.Kind() == source.String && tail.Kind() == source.String {
+		s := segment{l.number(head.Raw()), l.number(tail.Raw()), head.Span(), tail.Span()}
+		l.ends[s.head] = append(l.ends[s.head], len(l.segments))
+		if s.tail != s.head {
+			l.ends[s.tail] = append(l.ends[s.tail], len(l.segments))
+		}
+		l.segments = append(l.segments, s)
+	}
 	n.follow = len(l.Format.Follows) > 0 && slices.ContainsFunc(l.Format.Follows, at[linkType].Is)
 	if v := at[linkKeptIndex]; v.Exists() {
 		if at, err := strconv.Atoi(string(v.Raw())); err == nil {

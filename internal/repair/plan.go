@@ -347,7 +347,7 @@ func (d *draft) edits() ([]edit.Edit, bool) {
 		out = append(out, d.changes.compile()...)
 	}
 	if len(d.tail) > 0 {
-		end := d.Source.Size()
+		end := d.end()
 		out = append(out, edit.Edit{Span: source.Span{Start: end, End: end}, Text: d.tail})
 	}
 	out = slices.DeleteFunc(out, func(e edit.Edit) bool { // put back in the same place

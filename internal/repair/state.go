@@ -56,6 +56,16 @@ func (d *draft) supersede() {
 	}
 }
 
+// end returns the offset at which records are appended: the end of the source, or the start of a
+// last line that is cut off, because a client that reads on after it would not find the end of it.
+func (d *draft) end() int64 {
+	end := d.src.size()
+	if n := len(d.Conv.Torn); n > 0 && d.src.skip(d.Conv.Torn[n-1].End) == end {
+		return d.Conv.Torn[n-1].Start
+	}
+	return end
+}
+
 // append writes a message once more at the end of its log, with the changes applied.
 func (d *draft) append(m int32, sets []set) {
 	var edits []edit.Edit
@@ -75,7 +85,7 @@ func (d *draft) append(m int32, sets []set) {
 	if d.src.crlf() {
 		nl = []byte("\r\n")
 	}
-	if d.src.at(d.src.size()-1) == '\n' {
+	if end := d.end(); end == 0 || d.src.at(end-1) == '\n' {
 		d.tail = slices.Concat(d.tail, text, nl)
 	} else {
 		d.tail = slices.Concat(d.tail, nl, text)

@@ -199,7 +199,7 @@ func (c *Context) answer(i int, strategy string) (op *operation.Operation, why s
 			return nil, why
 		}
 	}
-	if c.Incomplete && !c.isEchoed(i) {
+	if c.Incomplete && (!c.isEchoed(i) || c.inTorn(c.Calls[i].ID.Raw)) {
 		return nil, unreadable
 	}
 	return c.answered(i, chosen), ""
@@ -207,6 +207,16 @@ func (c *Context) answer(i int, strategy string) (op *operation.Operation, why s
 
 // unreadable says why nothing is inserted if a record cannot be read.
 const unreadable = "the result may be in a record that toolguard cannot read"
+
+// inTorn reports whether what cannot be read contains an id, given as JSON, or ends with it before
+// its last quote.
+func (c *Context) inTorn(id string) bool {
+	open, whole := strings.CutSuffix(id, `"`)
+	return slices.ContainsFunc(c.Torn, func(at source.Span) bool {
+		text := c.Text(at)
+		return strings.Contains(text, id) || whole && strings.HasSuffix(text, open)
+	})
+}
 
 // echoed returns the record that repeats the result of call i, 0 if there is none.
 func (c *Context) echoed(i int) (record int32, differs bool) {

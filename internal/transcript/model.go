@@ -103,6 +103,8 @@ type Conversation struct {
 	// Incomplete is set if a record of the conversation could not be read. A missing
 	// result may be in that record.
 	Incomplete bool
+	// Torn are the parts of the source that could not be read, in order.
+	Torn []source.Span
 	// Compactions are the records that mark compactions and name what they keep, in the order of
 	// the file.
 	Compactions []Compaction
