@@ -80,10 +80,22 @@ are no longer read.`,
 			}
 		}
 		for _, u := range c.Asides() {
-			c.stripping(-1, u.Record, u.Span, "the element has only reasoning", "remove the reasoning", &operation.StripReasoning{Message: -1, Drop: []source.Span{u.Span}})
+			what := "the element has reasoning"
+			if u.Drop[0] == u.Span {
+				what = "the element has only reasoning"
+			}
+			c.stripping(-1, u.Record, u.Drop[0], what, "remove the reasoning", &operation.StripReasoning{Message: -1, Aside: u.Span, Drop: u.Drop})
 		}
 		c.switchOff(current)
 	},
+}
+
+// An Aside is an element among the messages that is none.
+type Aside struct {
+	Span   source.Span
+	Record int32
+	// Drop are the values in it that hold reasoning. The element itself is one if it has nothing else.
+	Drop []source.Span
 }
 
 // spansOf returns the spans of values to set.
