@@ -54,6 +54,7 @@ var OpenAIChat = &Dialect{
 	Unsent: consolidated,
 	Strip: []Trace{
 		"reasoning/reasoning_details/reasoning_text/reasoning_opaque/thinking_blocks/reasoning_signature/codex_reasoning_items/codex_message_items if role=assistant",
+		"content.# if type=reasoning",
 		"extra_content.google.thought_signature",
 		"provider_specific_fields.thought_signatures/thought_signature/thinking_blocks/reasoning_items",
 		"tool_calls.#.extra_content.google.thought_signature",

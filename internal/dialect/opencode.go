@@ -30,7 +30,6 @@ var OpenCode = &Dialect{
 	Fold: &Fold{ID: "part.id|id"},
 	Strip: []Trace{
 		"@this if sessionID and type=reasoning",
-		"@this if sessionID and part.type=reasoning",
 		"parts.#.metadata.*." + sdkSealed,
 		"part.metadata.*." + sdkSealed,
 		"metadata.*." + sdkSealed + " if sessionID",
