@@ -353,6 +353,9 @@ func (x *fix) take(ctx context.Context, t *target, got fixed, err error) error {
 	default:
 		x.refuse(t.path, err)
 	}
+	if x.summary.Unlisted {
+		x.withheld(t, got.After)
+	}
 	x.prove(t, got.Fixed)
 	x.summary.Strategy = x.now.strategy
 	x.summary.AddFixed(got.Fixed)
@@ -397,6 +400,18 @@ func (x *fix) again(t *target) bool {
 	before := x.done[name]
 	x.done[name] = true
 	return before
+}
+
+// withheld says why repairs that a flag asks for are not made. A diff does not show it, and check does
+// not know these findings.
+func (x *fix) withheld(t *target, after *engine.Report) {
+	told := map[string]bool{}
+	for f := range after.All() {
+		if f.Rule.OnDemand != nil && f.Unproved() && !told[f.Unfixed] {
+			told[f.Unfixed] = true
+			x.warn(t.path, f.Rule.Name+": "+f.Unfixed)
+		}
+	}
 }
 
 // refuse prints why a file that was checked is not repaired.

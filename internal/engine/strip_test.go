@@ -21,6 +21,7 @@ import (
 var strips = []struct {
 	dialect, why, target string
 	in, out              string
+	left                 bool // some reasoning stays, because it is demanded or no longer read
 }{
 	{
 		dialect: "anthropic", why: "thinking and redacted thinking",
@@ -343,7 +344,7 @@ var strips = []struct {
 {"role":"user","content":"r"}]}`,
 	},
 	{
-		dialect: "openai-chat", why: "what Kimi demands stays, because it is the text itself",
+		dialect: "openai-chat", why: "what Kimi demands stays, because it is the text itself", left: true,
 		in: `{"model":"kimi-k2-thinking","messages":[{"role":"user","content":"q"},
 {"role":"assistant","content":"","reasoning_content":"t","tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
 {"role":"tool","tool_call_id":"c1","content":"x"},
@@ -365,7 +366,7 @@ var strips = []struct {
 {"id":"m3","timestamp":"t","type":"gemini","content":[{"text":"a"}]}]}`,
 	},
 	{
-		dialect: "gemini-cli", why: "a log in which later records replace earlier ones",
+		dialect: "gemini-cli", why: "a log in which later records replace earlier ones", left: true,
 		in: `{"sessionId":"s","projectHash":"h","startTime":"2026-01-01T00:00:00Z","lastUpdated":"2026-01-01T00:00:00Z","kind":"main"}
 {"id":"m1","timestamp":"2026-01-01T00:00:00Z","type":"user","content":"q"}
 {"id":"m2","timestamp":"2026-01-01T00:00:03Z","type":"gemini","content":"a","thoughts":[{"subject":"s","description":"d"}]}
@@ -562,6 +563,9 @@ func TestStrip(t *testing.T) {
 				if diff := cmp.Diff(x.out, string(out)); diff != "" {
 					t.Errorf("safe only: %v (-want +got):\n%s", safe, diff)
 				}
+				if _, left := leavesOf(out); len(left) > 0 && !x.left {
+					t.Errorf("left: %v", left)
+				}
 				if again, _ := stripped(t, "in", out, opts); string(again) != string(out) {
 					t.Errorf("a second run makes it\n%s", again)
 				}
@@ -643,7 +647,9 @@ func naive(v any, sealed bool, key string, found func(key, leaf string, sealed b
 		for k, val := range v {
 			s, text := val.(string)
 			_, number := val.(float64) // of tokens
-			names := sealedKey(k) && val != nil && !number && !(text && (s == "" || s == "skip_thought_signature_validator"))
+			object, _ := val.(map[string]any)
+			param := object["type"] == "enabled" || object["type"] == "disabled" || object["type"] == "adaptive"
+			names := sealedKey(k) && val != nil && !number && !param && !(text && (s == "" || s == "skip_thought_signature_validator"))
 			naive(val, sealed || names, k, found)
 		}
 	case []any:

@@ -24,7 +24,9 @@ var replayedReasoning = &Rule{
 	What: `Reports what ` + "`--strip-reasoning`" + ` removes:
 
 - thinking and redacted thinking, reasoning items, and texts of reasoning beside the content
-- signatures of thoughts, and content that is encrypted, such as that of a compaction item
+- signatures of thoughts, and content that is encrypted, such as that of a compaction item, of a message
+  between agents or of an output
+- what clients keep of it beside a message, for another API
 - ids of items of the Responses API, which tie a call or a message to the reasoning before it, and
   references to reasoning items
 
@@ -39,7 +41,8 @@ in a session log the records after it are linked to the one before it. What a pr
 
 - For Gemini 3, the signatures in the current turn become the value that Google documents for a lost one.
 - For DeepSeek, the text of reasoning beside a call becomes an empty text. It is not known that Kimi
-  accepts one, so there it stays.
+  accepts one, so there it stays. A log of Kimi Code loses it, because the log may go on with any model.
+  To go on with Kimi, turn thinking off.
 - Anthropic expects that the last calls of a request begin with thinking while it is on. If they do not, the request
   gets ` + "`\"thinking\":{\"type\":\"disabled\"}`" + `, and loses edits of ` + "`context_management`" + ` that need thinking. Adaptive thinking stays on.
 
