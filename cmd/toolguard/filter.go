@@ -123,6 +123,9 @@ func newFiltering(a *app, f *filterFlags, changed func(string) bool) (*filtering
 	if c.strategy, err = strategies(f.strategies); err != nil {
 		return nil, err
 	}
+	if err := stripsAnyway(f.stripReasoning, f.ignored); err != nil {
+		return nil, err
+	}
 	for _, flag := range []string{"strip-reasoning", "strategy", "placeholder"} {
 		if changed(flag) && !f.fix {
 			return nil, fmt.Errorf("--%s needs --fix", flag)

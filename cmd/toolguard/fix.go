@@ -90,6 +90,7 @@ repaired findings do not count.`,
 	flags.BoolVar(&f.exitNonZeroOnFix, "exit-non-zero-on-fix", false, "exit with 1 if a file was repaired")
 	f.define(cmd)
 	exclusive(cmd, "safe-only", "unsafe")
+	exclusive(cmd, "safe-only", "strip-reasoning")
 	exclusive(cmd, "write", "diff")
 	exclusive(cmd, "diff", "statistics")
 	exclusive(cmd, "diff", "no-excerpt")
@@ -100,6 +101,17 @@ repaired findings do not count.`,
 
 // stripReasoningUsage is what --strip-reasoning does.
 const stripReasoningUsage = "also remove all reasoning, signatures and encrypted content, so that another account, model or provider accepts the history"
+
+// stripsAnyway returns an error if --ignore names the rule whose repairs --strip-reasoning asks for.
+func stripsAnyway(strip bool, ignored []string) error {
+	r := rules.ByName(rules.ReplayedReasoning)
+	for _, name := range ignored {
+		if strip && (name == r.Name || name == string(r.Category)) {
+			return fmt.Errorf("--strip-reasoning and --ignore %s exclude each other: give only one", name)
+		}
+	}
+	return nil
+}
 
 // allStrategies lists the values of --strategy.
 func allStrategies() []string {
@@ -169,6 +181,9 @@ type fix struct {
 func newFix(a *app, f *fixFlags, paths []string, changed func(string) bool) (*fix, error) {
 	c, err := newCheck(a, &f.checkFlags)
 	if err != nil {
+		return nil, err
+	}
+	if err := stripsAnyway(f.stripReasoning, f.ignored); err != nil {
 		return nil, err
 	}
 	x := &fix{check: c, flags: f, backups: newBackups(a.env, f.backup, changed("backup")), done: map[string]bool{}}
@@ -338,6 +353,9 @@ func (x *fix) take(ctx context.Context, t *target, got fixed, err error) error {
 	default:
 		x.refuse(t.path, err)
 	}
+	if x.summary.Unlisted {
+		x.withheld(t, got.After)
+	}
 	x.prove(t, got.Fixed)
 	x.summary.Strategy = x.now.strategy
 	x.summary.AddFixed(got.Fixed)
@@ -382,6 +400,18 @@ func (x *fix) again(t *target) bool {
 	before := x.done[name]
 	x.done[name] = true
 	return before
+}
+
+// withheld says why repairs that a flag asks for are not made. A diff does not show it, and check does
+// not know these findings.
+func (x *fix) withheld(t *target, after *engine.Report) {
+	told := map[string]bool{}
+	for f := range after.All() {
+		if f.Rule.OnDemand != nil && f.Unproved() && !told[f.Unfixed] {
+			told[f.Unfixed] = true
+			x.warn(t.path, f.Rule.Name+": "+f.Unfixed)
+		}
+	}
 }
 
 // refuse prints why a file that was checked is not repaired.

@@ -18,7 +18,11 @@ var FactoryDroid = &Dialect{
 	Window:   transcript.WindowLog,
 	Evidence: anthropicEvidence,
 	Members:  anthropicMembers,
-	Driver:   anthropicBlocks,
+	// Beside the content, it keeps what other APIs answered.
+	Strip: []Trace{
+		"openaiEncryptedContent/openaiReasoningId/openaiReasoningSummary/openaiMessageId/geminiThoughtSignature/chatCompletionReasoningContent/chatCompletionReasoningField",
+	},
+	Driver: anthropicBlocks,
 	Log: &Log{
 		Type: "type", Speaks: []string{"message"}, Payload: "message",
 		Kinds:  []string{"session_start", "session_end", "todo_state", "compaction_state"},

@@ -77,6 +77,7 @@ var Goose = &Dialect{
 		transcript.MemberContent:   "content", transcript.MemberLastText: "content.-1.text",
 	},
 	Strip: []Trace{
+		"content.# if type=reasoning",
 		"content.#.metadata.thoughtSignature/thought_signature/reasoning",
 		"content.#.thoughtSignature",
 	},

@@ -31,6 +31,11 @@ var KimiWire = &Dialect{
 		"plain if type=user|assistant|system and role:string and content:any",
 		"plain if role=user|assistant|system and !type and content:any, shown as type",
 	),
+	Strip: []Trace{
+		"@this if type=content.part and part.type=think",
+		"@this if type=ContentPart and payload.type=think",
+		"content.# if type=think",
+	},
 	Driver: kimiEvents{&Events{
 		Type: "type|role",
 		Messages: []MessageEvent{

@@ -53,7 +53,8 @@ var OpenAIChat = &Dialect{
 	Beside: []string{"tool_plan"},
 	Unsent: consolidated,
 	Strip: []Trace{
-		"reasoning/reasoning_details/reasoning_text/reasoning_opaque/thinking_blocks/reasoning_signature if role=assistant",
+		"reasoning/reasoning_details/reasoning_text/reasoning_opaque/thinking_blocks/reasoning_signature/codex_reasoning_items/codex_message_items if role=assistant",
+		"content.# if type=reasoning",
 		"extra_content.google.thought_signature",
 		"provider_specific_fields.thought_signatures/thought_signature/thinking_blocks/reasoning_items",
 		"tool_calls.#.extra_content.google.thought_signature",

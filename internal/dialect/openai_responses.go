@@ -136,6 +136,7 @@ var responsesStrip = []Trace{
 	"id if type=web_search_call",
 	"id if type=message and role=assistant",
 	"id if !type and role=assistant",
-	"encrypted_content if type=message",
-	"content.# if type=encrypted_content",
+	"id if type=agent_message",
+	"encrypted_content",
+	"content/output.# if type=encrypted_content|reasoning_text",
 }

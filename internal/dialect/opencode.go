@@ -29,6 +29,7 @@ var OpenCode = &Dialect{
 	),
 	Fold: &Fold{ID: "part.id|id"},
 	Strip: []Trace{
+		"@this if sessionID and type=reasoning",
 		"parts.#.metadata.*." + sdkSealed,
 		"part.metadata.*." + sdkSealed,
 		"metadata.*." + sdkSealed + " if sessionID",

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/picture"
 	"github.com/toolguard/toolguard/internal/repair"
 	"github.com/toolguard/toolguard/internal/rules"
@@ -130,15 +131,25 @@ func (l *looker) pieces(at source.Span) func() []byte {
 func (l *looker) Strips(at source.Span) []source.Span { return l.dialect.Strips(l.c.value(at)) }
 
 // Asides implements rules.Looker.
-func (l *looker) Asides() (out []transcript.Unread) {
+func (l *looker) Asides() (out []rules.Aside) {
 	conv, log := l.context.Conversation, l.dialect.Log
 	starts := map[int64]bool{}
 	for i := range conv.Messages {
 		starts[conv.Messages[i].Span().Start] = true
 	}
 	look := func(e source.Value, record int32) {
-		if !starts[e.Span().Start] && l.dialect.StripsWhole(e) {
-			out = append(out, transcript.Unread{Span: e.Span(), Record: record})
+		if starts[e.Span().Start] {
+			return
+		}
+		aside := rules.Aside{Span: e.Span(), Record: record}
+		switch {
+		case l.dialect.StripsWhole(e):
+			aside.Drop = []source.Span{e.Span()}
+		case l.dialect.Driver.Reads(e) == evidence.None: // otherwise it may be a message of another conversation
+			aside.Drop = l.dialect.Strips(e)
+		}
+		if len(aside.Drop) > 0 {
+			out = append(out, aside)
 		}
 	}
 	in := func(v source.Value, record int32) {

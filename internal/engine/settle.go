@@ -309,7 +309,7 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 		}
 		if first == nil {
 			first, out.Before = r, rep
-		} else if was := out.Before.File.Dialect; opts.Dialect == nil && rep.File.Dialect != was && !first.mixed {
+		} else if was := first.reads(out.Before); opts.Dialect == nil && r.reads(rep) != was && !first.mixed {
 			// A repair changed what identified the dialect. The dialect itself did not
 			// change.
 			if opts.Dialect = opts.Dialects.ByName(was); opts.Dialect != nil {
@@ -350,7 +350,7 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 	}
 	err := prove(out, first, last)
 	if err == nil && opts.Dialect != s.opts.Dialect {
-		err = s.readsAlike(ctx, out)
+		err = s.readsAlike(ctx, out, opts.Dialect.Name)
 	}
 	if err != nil {
 		return out.Unrepaired(), err
@@ -360,13 +360,13 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 
 // readsAlike proves that a reader who does not know the dialect finds nothing to repair in
 // the result either.
-func (s *settler) readsAlike(ctx context.Context, out *Fixed) error {
+func (s *settler) readsAlike(ctx context.Context, out *Fixed, dialect string) error {
 	rep, err := newChecker(out.Pieces.Source(), s.opts.Options).run(ctx)
 	if err != nil {
 		return err
 	}
 	if anyOf(&rep.Findings, func(f *Finding) bool { return s.opts.allows(&f.Finding) }) {
-		return &ProofError{"remove what shows that the dialect is " + out.Before.File.Dialect + ", unless the dialect is given", nil}
+		return &ProofError{"remove what shows that the dialect is " + dialect + ", unless the dialect is given", nil}
 	}
 	return nil
 }
@@ -404,6 +404,10 @@ type round struct {
 	touched     []source.Span     // by unsafe fixes
 	waived      map[edit.Sum]bool // facts that unsafe repairs change
 }
+
+// reads returns the dialect in which a source is read. The conversations of a file may be in another
+// dialect than the one that the file shows, so theirs counts.
+func (r *round) reads(rep *Report) string { return cmp.Or(r.spoken, rep.File.Dialect) }
 
 // A counted is a family of rules in a conversation, -1 for the file.
 type counted struct {

@@ -21,6 +21,7 @@ import (
 var strips = []struct {
 	dialect, why, target string
 	in, out              string
+	left                 bool // some reasoning stays, because it is demanded or no longer read
 }{
 	{
 		dialect: "anthropic", why: "thinking and redacted thinking",
@@ -343,7 +344,7 @@ var strips = []struct {
 {"role":"user","content":"r"}]}`,
 	},
 	{
-		dialect: "openai-chat", why: "what Kimi demands stays, because it is the text itself",
+		dialect: "openai-chat", why: "what Kimi demands stays, because it is the text itself", left: true,
 		in: `{"model":"kimi-k2-thinking","messages":[{"role":"user","content":"q"},
 {"role":"assistant","content":"","reasoning_content":"t","tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
 {"role":"tool","tool_call_id":"c1","content":"x"},
@@ -365,7 +366,7 @@ var strips = []struct {
 {"id":"m3","timestamp":"t","type":"gemini","content":[{"text":"a"}]}]}`,
 	},
 	{
-		dialect: "gemini-cli", why: "a log in which later records replace earlier ones",
+		dialect: "gemini-cli", why: "a log in which later records replace earlier ones", left: true,
 		in: `{"sessionId":"s","projectHash":"h","startTime":"2026-01-01T00:00:00Z","lastUpdated":"2026-01-01T00:00:00Z","kind":"main"}
 {"id":"m1","timestamp":"2026-01-01T00:00:00Z","type":"user","content":"q"}
 {"id":"m2","timestamp":"2026-01-01T00:00:03Z","type":"gemini","content":"a","thoughts":[{"subject":"s","description":"d"}]}
@@ -432,6 +433,113 @@ var strips = []struct {
 {"id":"m2","name":"a","role":"assistant","content":[{"type":"tool_use","id":"c1","name":"ls","input":{}}],"metadata":null,"timestamp":"2026-03-04 10:00:02.120"},
 {"id":"m3","name":"s","role":"system","content":[{"type":"tool_result","id":"c1","name":"ls","output":"x"}],"metadata":null,"timestamp":"2026-03-04 10:00:03.120"}]`,
 	},
+	{
+		dialect: "openai-responses", why: "the encrypted content of messages of agents, of outputs and of unknown items",
+		in: `{"model":"gpt-5","input":[{"type":"message","role":"user","content":"q"},
+{"type":"agent_message","id":"amsg_1","author":"/root","recipient":"/root/a","content":[{"type":"input_text","text":"go"},{"type":"encrypted_content","encrypted_content":"gAA1"}]},
+{"type":"agent_message","id":"amsg_2","author":"/root","recipient":"/root/a","content":[{"type":"encrypted_content","encrypted_content":"gAA2"}]},
+{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"},
+{"type":"function_call_output","call_id":"c1","output":[{"type":"encrypted_content","encrypted_content":"gAA3"}]},
+{"type":"unknown_item","encrypted_content":"gAA4","text":"u"},
+{"type":"message","role":"user","content":"r"}]}`,
+		out: `{"model":"gpt-5","input":[{"type":"message","role":"user","content":"q"},
+{"type":"agent_message","author":"/root","recipient":"/root/a","content":[{"type":"input_text","text":"go"}]},
+{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"},
+{"type":"function_call_output","call_id":"c1","output":""},
+{"type":"unknown_item","text":"u"},
+{"type":"message","role":"user","content":"r"}]}`,
+	},
+	{
+		dialect: "codex", why: "messages of agents, in a compacted history too",
+		in: `{"timestamp":"2026-07-01T00:00:00.000Z","type":"session_meta","payload":{"id":"s"}}
+{"timestamp":"2026-07-01T00:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"build"}]}}
+{"timestamp":"2026-07-01T00:00:02.000Z","type":"response_item","payload":{"type":"agent_message","id":"amsg_1","author":"/root","content":[{"type":"encrypted_content","encrypted_content":"gAA1"}]}}
+{"timestamp":"2026-07-01T00:00:03.000Z","type":"compacted","payload":{"message":"","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"build"}]},{"type":"agent_message","id":"amsg_1","author":"/root","content":[{"type":"input_text","text":"go"},{"type":"encrypted_content","encrypted_content":"gAA1"}]}]}}
+{"timestamp":"2026-07-01T00:00:04.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"It is built."}]}}
+`,
+		out: `{"timestamp":"2026-07-01T00:00:00.000Z","type":"session_meta","payload":{"id":"s"}}
+{"timestamp":"2026-07-01T00:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"build"}]}}
+{"timestamp":"2026-07-01T00:00:03.000Z","type":"compacted","payload":{"message":"","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"build"}]},{"type":"agent_message","author":"/root","content":[{"type":"input_text","text":"go"}]}]}}
+{"timestamp":"2026-07-01T00:00:04.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"It is built."}]}}
+`,
+	},
+	{
+		dialect: "factory-droid", why: "what other APIs answered, beside the content",
+		in: `{"type":"session_start","id":"s","title":"t","cwd":"/w"}
+{"type":"message","id":"2","parentId":null,"message":{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"LS","input":{}}],"openaiMessageId":"msg_1","openaiEncryptedContent":"gAA1","openaiReasoningId":"rs_1","openaiReasoningSummary":"t"}}
+{"type":"message","id":"3","parentId":"2","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"x"}]}}
+{"type":"message","id":"4","parentId":"3","message":{"role":"assistant","content":[{"type":"text","text":"a"}],"geminiThoughtSignature":"SIG","chatCompletionReasoningField":"reasoning_content","chatCompletionReasoningContent":"t"}}
+`,
+		out: `{"type":"session_start","id":"s","title":"t","cwd":"/w"}
+{"type":"message","id":"2","parentId":null,"message":{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"LS","input":{}}]}}
+{"type":"message","id":"3","parentId":"2","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"x"}]}}
+{"type":"message","id":"4","parentId":"3","message":{"role":"assistant","content":[{"type":"text","text":"a"}]}}
+`,
+	},
+	{
+		dialect: "kimi-wire", why: "thoughts, beside calls too",
+		in: `{"type":"metadata","protocol_version":"2.0"}
+{"type":"context.append_loop_event","time":1,"event":{"type":"content.part","stepUuid":"s1","part":{"type":"think","think":"t","encrypted":"SIG"}}}
+{"type":"context.append_loop_event","time":1,"event":{"type":"tool.call","stepUuid":"s1","toolCallId":"c1","name":"Shell","args":{"command":"ls"}}}
+{"type":"context.append_loop_event","time":1,"event":{"type":"tool.result","toolCallId":"c1","result":{"output":"x"}}}
+{"type":"context.append_message","time":1,"message":{"role":"assistant","content":[{"type":"think","think":"t","encrypted":"SIG"},{"type":"text","text":"a"}],"toolCalls":[]}}
+`,
+		out: `{"type":"metadata","protocol_version":"2.0"}
+{"type":"context.append_loop_event","time":1,"event":{"type":"tool.call","stepUuid":"s1","toolCallId":"c1","name":"Shell","args":{"command":"ls"}}}
+{"type":"context.append_loop_event","time":1,"event":{"type":"tool.result","toolCallId":"c1","result":{"output":"x"}}}
+{"type":"context.append_message","time":1,"message":{"role":"assistant","content":[{"type":"text","text":"a"}],"toolCalls":[]}}
+`,
+	},
+	{
+		dialect: "kimi-wire", why: "thoughts in the older spelling",
+		in: `{"timestamp":1,"message":{"type":"TurnBegin","payload":{"user_input":"q"}}}
+{"timestamp":2,"message":{"type":"ContentPart","payload":{"type":"think","think":"t","encrypted":null}}}
+{"timestamp":3,"message":{"type":"ContentPart","payload":{"type":"text","text":"a"}}}
+{"timestamp":4,"message":{"type":"ToolCall","payload":{"type":"function","id":"c1","function":{"name":"Shell","arguments":"{}"}}}}
+{"timestamp":5,"message":{"type":"ToolResult","payload":{"tool_call_id":"c1","return_value":{"is_error":false,"output":"x"}}}}
+`,
+		out: `{"timestamp":1,"message":{"type":"TurnBegin","payload":{"user_input":"q"}}}
+{"timestamp":3,"message":{"type":"ContentPart","payload":{"type":"text","text":"a"}}}
+{"timestamp":4,"message":{"type":"ToolCall","payload":{"type":"function","id":"c1","function":{"name":"Shell","arguments":"{}"}}}}
+{"timestamp":5,"message":{"type":"ToolResult","payload":{"tool_call_id":"c1","return_value":{"is_error":false,"output":"x"}}}}
+`,
+	},
+	{
+		dialect: "opencode", why: "files of parts",
+		in: `{"id":"p1","sessionID":"s","messageID":"m","type":"reasoning","text":"t","metadata":{"openai":{"itemId":"rs_1"}}}
+{"id":"p3","sessionID":"s","messageID":"m","type":"tool","callID":"c1","tool":"ls","state":{"status":"completed","input":{},"output":"x"}}
+`,
+		out: `{"id":"p3","sessionID":"s","messageID":"m","type":"tool","callID":"c1","tool":"ls","state":{"status":"completed","input":{},"output":"x"}}
+`,
+	},
+	{
+		dialect: "opencode", why: "printed parts",
+		in: `{"type":"reasoning","timestamp":1,"sessionID":"s","part":{"id":"p1","sessionID":"s","messageID":"m","type":"reasoning","text":"t"}}
+{"type":"tool_use","timestamp":2,"sessionID":"s","part":{"id":"p3","sessionID":"s","messageID":"m","type":"tool","callID":"c1","tool":"ls","state":{"status":"completed","input":{},"output":"x"}}}
+`,
+		out: `{"type":"tool_use","timestamp":2,"sessionID":"s","part":{"id":"p3","sessionID":"s","messageID":"m","type":"tool","callID":"c1","tool":"ls","state":{"status":"completed","input":{},"output":"x"}}}
+`,
+	},
+	{
+		dialect: "openai-chat", why: "items of the Responses API that a client keeps beside a message, and blocks of reasoning",
+		in: `{"model":"gpt-5","messages":[{"role":"user","content":"q"},
+{"role":"assistant","content":"a","reasoning":"t","codex_reasoning_items":[{"type":"reasoning","id":"rs_1","encrypted_content":"gAA1","summary":[]}],"codex_message_items":[{"type":"message","id":"msg_1"}]},
+{"role":"assistant","content":[{"type":"reasoning","reasoning":"t"},{"type":"text","text":"b"}],"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
+{"role":"tool","tool_call_id":"c1","content":"x"}]}`,
+		out: `{"model":"gpt-5","messages":[{"role":"user","content":"q"},
+{"role":"assistant","content":"a"},
+{"role":"assistant","content":[{"type":"text","text":"b"}],"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
+{"role":"tool","tool_call_id":"c1","content":"x"}]}`,
+	},
+	{
+		dialect: "goose", why: "reasoning of other providers",
+		in: `[{"id":"m1","role":"user","created":1,"content":[{"type":"text","text":"q"}]},
+{"id":"m2","role":"assistant","created":2,"content":[{"type":"reasoning","text":"t"},{"type":"toolRequest","id":"c1","toolCall":{"status":"success","value":{"name":"f","arguments":{}}}}]},
+{"id":"m3","role":"user","created":3,"content":[{"type":"toolResponse","id":"c1","toolResult":{"status":"success","value":[{"type":"text","text":"x"}]}}]}]`,
+		out: `[{"id":"m1","role":"user","created":1,"content":[{"type":"text","text":"q"}]},
+{"id":"m2","role":"assistant","created":2,"content":[{"type":"toolRequest","id":"c1","toolCall":{"status":"success","value":{"name":"f","arguments":{}}}}]},
+{"id":"m3","role":"user","created":3,"content":[{"type":"toolResponse","id":"c1","toolResult":{"status":"success","value":[{"type":"text","text":"x"}]}}]}]`,
+	},
 }
 
 // stripped repairs a text with --strip-reasoning alone.
@@ -454,6 +562,9 @@ func TestStrip(t *testing.T) {
 				}
 				if diff := cmp.Diff(x.out, string(out)); diff != "" {
 					t.Errorf("safe only: %v (-want +got):\n%s", safe, diff)
+				}
+				if _, left := leavesOf(out); len(left) > 0 && !x.left {
+					t.Errorf("left: %v", left)
 				}
 				if again, _ := stripped(t, "in", out, opts); string(again) != string(out) {
 					t.Errorf("a second run makes it\n%s", again)
@@ -497,16 +608,26 @@ func TestStripRows(t *testing.T) {
 	}
 }
 
-// sealedKeys and sealedTypes are the fields and the types of elements that hold reasoning or what
-// ties a message to it, in all formats.
-var (
-	sealedKeys = []string{
-		"thoughtSignature", "thought_signature", "thinkingSignature", "textSignature", "encrypted_content", "encryptedContent", "reasoning_content",
-		"reasoning_details", "reasoningContent", "reasoningOpaque", "reasoning_opaque", "reasoningText", "protectedData", "protected_data",
-		"reasoningEncryptedContent", "thinking_blocks", "thoughts", "signature", "thinking",
+// sealedTypes are the types of elements that hold reasoning or what ties a message to it, in all
+// formats.
+var sealedTypes = []string{
+	"thinking", "redacted_thinking", "redactedThinking", "reasoning", "text_reasoning", "redacted-reasoning", "think", "encrypted_content",
+}
+
+// sealedKey reports whether a field holds reasoning or what ties a message to it, as far as its name
+// tells.
+func sealedKey(key string) bool {
+	key = strings.ToLower(key)
+	switch key {
+	case "thinking", "think", "thoughts", "protecteddata", "protected_data":
+		return true
+	case "reasoning_effort", "reasoningeffort", "chatcompletionreasoningfield":
+		return false
 	}
-	sealedTypes = []string{"thinking", "redacted_thinking", "redactedThinking", "reasoning", "text_reasoning", "redacted-reasoning", "think"}
-)
+	return slices.ContainsFunc([]string{"reasoning", "encrypted", "signature", "redacted", "thinking_blocks"}, func(part string) bool {
+		return strings.Contains(key, part)
+	})
+}
 
 // naive calls found for each leaf of a JSON value, and says whether it is in something sealed.
 func naive(v any, sealed bool, key string, found func(key, leaf string, sealed bool)) {
@@ -525,7 +646,10 @@ func naive(v any, sealed bool, key string, found func(key, leaf string, sealed b
 		}
 		for k, val := range v {
 			s, text := val.(string)
-			names := slices.Contains(sealedKeys, k) && val != nil && !(text && (s == "" || s == "skip_thought_signature_validator"))
+			_, number := val.(float64) // of tokens
+			object, _ := val.(map[string]any)
+			param := object["type"] == "enabled" || object["type"] == "disabled" || object["type"] == "adaptive"
+			names := sealedKey(k) && val != nil && !number && !param && !(text && (s == "" || s == "skip_thought_signature_validator"))
 			naive(val, sealed || names, k, found)
 		}
 	case []any:

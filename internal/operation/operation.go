@@ -155,9 +155,11 @@ type (
 	}
 	// StripReasoning removes the values at Drop, which hold the reasoning of Message or tie it to
 	// reasoning, and Message itself if it then says nothing. It replaces the value at the span of
-	// each of Set by its text. Message is -1 if Drop are elements among the messages that are none.
+	// each of Set by its text. Message is -1 if they are in Aside, an element among the messages that
+	// is none.
 	StripReasoning struct {
 		Message int32
+		Aside   source.Span
 		Drop    []source.Span
 		Set     []Setting
 	}

@@ -13,7 +13,7 @@ import (
 func (d *draft) stripReasoning(do *operation.StripReasoning) bool {
 	m := do.Message
 	if m < 0 {
-		return !slices.ContainsFunc(do.Drop, func(at source.Span) bool { return !d.dropAside(at) })
+		return d.stripAside(do)
 	}
 	if d.foreign(m) {
 		return false
@@ -34,6 +34,11 @@ func (d *draft) stripReasoning(do *operation.StripReasoning) bool {
 		}
 	}
 	msg := &d.Conv.Messages[m]
+	for i := range d.Conv.Results {
+		if r := &d.Conv.Results[i]; r.Message == m {
+			s.results = append(s.results, r.Payload)
+		}
+	}
 	if s.goes(msg.Span()) {
 		return d.dropStripped(m)
 	}
@@ -55,6 +60,18 @@ func (d *draft) dropStripped(m int32) bool {
 		return true
 	}
 	return d.dropMessage(m)
+}
+
+// stripAside removes reasoning from an element among the messages that is none, and the element if it
+// is left with an empty list.
+func (d *draft) stripAside(do *operation.StripReasoning) bool {
+	s := &stripping{draft: d, drop: distinct(slices.Clone(do.Drop))}
+	if v := d.at(do.Aside); s.goes(do.Aside) || s.empties(v) {
+		return d.dropAside(do.Aside)
+	} else if d.taken = append(d.taken, s.drop...); s.cut(v) {
+		return false
+	}
+	return !d.failed
 }
 
 // dropAside removes an element among the messages that is not one. In a log, its record goes.
@@ -94,6 +111,7 @@ type stripping struct {
 	*draft
 	drop    []source.Span // sorted, and none inside another
 	content source.Span   // of the message
+	results []source.Span // the contents of its results
 	blank   []source.Span // blocks of text that say nothing
 }
 
@@ -115,6 +133,20 @@ type alsoSpeaker interface{ SaysMore(v source.Value) bool }
 func (s *stripping) textual() bool {
 	_, also := s.driver.(alsoSpeaker)
 	return also
+}
+
+// empties reports whether all elements go of a list that is a member of v.
+func (s *stripping) empties(v source.Value) bool {
+	for _, val := range v.Members() {
+		all, n := true, 0
+		for _, e := range val.Elements() {
+			all, n = all && s.goes(e.Span()), n+1
+		}
+		if all && n > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // saysNothing reports whether a message says nothing but the reasoning that is removed.
@@ -153,13 +185,14 @@ func (s *stripping) cut(v source.Value) bool {
 			out = append(out, at)
 		}
 	}
-	content := v.Span() == s.content
+	result := slices.Contains(s.results, v.Span())
+	content := v.Span() == s.content || result
 	switch {
 	case len(out) == 0:
 		return n == 0
 	case len(out) == n && !content:
 		return true
-	case len(out) == n && v.Kind() == source.Array && s.textual():
+	case len(out) == n && v.Kind() == source.Array && (result || s.textual()):
 		s.set(v.Span(), `""`, false) // a list of parts must not be empty
 	case v.Kind() == source.Array:
 		l := s.list(v.Span().Start, v.Span())

@@ -24,7 +24,9 @@ var replayedReasoning = &Rule{
 	What: `Reports what ` + "`--strip-reasoning`" + ` removes:
 
 - thinking and redacted thinking, reasoning items, and texts of reasoning beside the content
-- signatures of thoughts, and content that is encrypted, such as that of a compaction item
+- signatures of thoughts, and content that is encrypted, such as that of a compaction item, of a message
+  between agents or of an output
+- what clients keep of it beside a message, for another API
 - ids of items of the Responses API, which tie a call or a message to the reasoning before it, and
   references to reasoning items
 
@@ -40,7 +42,8 @@ in a session log the records after it are linked to the one before it. What a pr
 
 - For Gemini 3, the signatures in the current turn become the value that Google documents for a lost one.
 - For DeepSeek, the text of reasoning beside a call becomes an empty text. It is not known that Kimi
-  accepts one, so there it stays.
+  accepts one, so there it stays. A log of Kimi Code loses it, because the log may go on with any model.
+  To go on with Kimi, turn thinking off.
 - Anthropic expects that the last calls of a request begin with thinking while it is on. If they do not, the request
   gets ` + "`\"thinking\":{\"type\":\"disabled\"}`" + `, and loses edits of ` + "`context_management`" + ` that need thinking. Adaptive thinking stays on.
 
@@ -81,10 +84,22 @@ are no longer read.`,
 			}
 		}
 		for _, u := range c.Asides() {
-			c.stripping(-1, u.Record, u.Span, "the element has only reasoning", "remove the reasoning", &operation.StripReasoning{Message: -1, Drop: []source.Span{u.Span}})
+			what := "the element has reasoning"
+			if u.Drop[0] == u.Span {
+				what = "the element has only reasoning"
+			}
+			c.stripping(-1, u.Record, u.Drop[0], what, "remove the reasoning", &operation.StripReasoning{Message: -1, Aside: u.Span, Drop: u.Drop})
 		}
 		c.switchOff(current)
 	},
+}
+
+// An Aside is an element among the messages that is none.
+type Aside struct {
+	Span   source.Span
+	Record int32
+	// Drop are the values in it that hold reasoning. The element itself is one if it has nothing else.
+	Drop []source.Span
 }
 
 // spansOf returns the spans of values to set.

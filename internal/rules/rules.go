@@ -327,8 +327,8 @@ type Looker interface {
 	// Strips returns the values in the message at a span that tie it to reasoning, besides its
 	// blocks of reasoning.
 	Strips(at source.Span) []source.Span
-	// Asides returns the elements among the messages that are none and have only reasoning.
-	Asides() []transcript.Unread
+	// Asides returns the elements among the messages that are none and have reasoning.
+	Asides() []Aside
 	// Marked returns the blocks with a prompt cache marker in the message at a span.
 	Marked(at source.Span) []source.Span
 	// Elements returns the elements of the list at a span.

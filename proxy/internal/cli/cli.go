@@ -430,6 +430,14 @@ func (f *flags) repairs() ([]toolguard.Option, error) {
 	if f.strip && f.retry {
 		return nil, errors.New("--strip-reasoning leaves nothing for --retry-without-reasoning: give only one")
 	}
+	if f.strip && f.safeOnly {
+		return nil, errors.New("--strip-reasoning and --safe-only exclude each other: give only one")
+	}
+	for _, name := range f.ignored {
+		if f.strip && (name == "replayed-reasoning" || name == "reasoning") {
+			return nil, fmt.Errorf("--strip-reasoning and --ignore %s exclude each other: give only one", name)
+		}
+	}
 	var list []toolguard.Option
 	if f.strip {
 		list = append(list, toolguard.StripReasoning())

@@ -108,6 +108,8 @@ func TestMistakes(t *testing.T) {
 		{"--upstream http://localhost:8787", `--upstream: localhost:8787 is the address of the proxy itself`},
 		{"--safe-only --unsafe", `--safe-only and --unsafe exclude each other: give only one`},
 		{"--strip-reasoning --retry-without-reasoning", `--strip-reasoning leaves nothing for --retry-without-reasoning: give only one`},
+		{"--strip-reasoning --safe-only", `--strip-reasoning and --safe-only exclude each other: give only one`},
+		{"--strip-reasoning --ignore replayed-reasoning", `--strip-reasoning and --ignore replayed-reasoning exclude each other: give only one`},
 		{"--safe-only=maybe", `--safe-only: expected true or false, got "maybe"`},
 		{"--strategy orphan-tool-result", `--strategy: expected rule=name, got "orphan-tool-result"`},
 		{"--strategy orphan-tool-result=dorp", `--strategy: unknown strategy "dorp"; did you mean "drop"?`},
