@@ -166,7 +166,7 @@ func TestLostCallIsTheCause(t *testing.T) {
 		"anthropic, with an image": {
 			`{"model":"claude-sonnet-4-5","max_tokens":9,"messages":[{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"T"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}],"is_error":true}]},{"role":"user","content":"s"}]}`,
 			`{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"T"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}],"is_error":true}`,
-			`{"type":"text","text":"[toolguard] Result of unknown (id a), kept as text:"},{"type":"text","text":"T"},{"type":"text","text":"{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"image/png\",\"data\":\"iVBORw0KGgo=\"}}\n{\"is_error\":true}"}`,
+			`{"type":"text","text":"[toolguard] Result of an unknown tool (id a), kept as text:"},{"type":"text","text":"T"},{"type":"text","text":"{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"image/png\",\"data\":\"iVBORw0KGgo=\"}}\n{\"is_error\":true}"}`,
 		},
 		"gemini": {
 			`{"generationConfig":{},"contents":[{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"functionResponse":{"name":"f","response":{"r":"T"}}},{"text":"t"}]},{"role":"user","parts":[{"text":"z"}]}]}`,
@@ -174,11 +174,11 @@ func TestLostCallIsTheCause(t *testing.T) {
 		},
 		"chat, null": {
 			`{"model":"gpt-4.1","messages":[{"role":"user","content":"q"},{"role":"tool","tool_call_id":"c7","content":null},{"role":"user","content":"r"}]}`,
-			`{"role":"tool","tool_call_id":"c7","content":null}`, `{"role":"user","content":"[toolguard] Result of unknown (id c7), kept as text:"}`,
+			`{"role":"tool","tool_call_id":"c7","content":null}`, `{"role":"user","content":"[toolguard] Result of an unknown tool (id c7), which was empty."}`,
 		},
 		"chat, an object": {
 			`{"model":"gpt-4.1","messages":[{"role":"user","content":"q"},{"role":"tool","tool_call_id":"c8","content":{"a":"T"}},{"role":"user","content":"r"}]}`,
-			`{"role":"tool","tool_call_id":"c8","content":{"a":"T"}}`, `{"role":"user","content":"[toolguard] Result of unknown (id c8), kept as text:\n{\"a\":\"T\"}"}`,
+			`{"role":"tool","tool_call_id":"c8","content":{"a":"T"}}`, `{"role":"user","content":"[toolguard] Result of an unknown tool (id c8), kept as text:\n{\"a\":\"T\"}"}`,
 		},
 	} {
 		var got []string

@@ -159,7 +159,7 @@ func TestFull(t *testing.T) {
 		n    int
 		most int
 	}{
-		{word, 1, 35}, {word, 2, 3000}, {value, 1, 80}, {text, 1, 90}, {text, 2, 8000}, {number, 1, 10}, {number, 2, 100}, {number, 3, 1200},
+		{word, 1, 35}, {word, 2, 3000}, {value, 1, 78}, {text, 1, 90}, {text, 2, 8000}, {number, 1, 10}, {number, 2, 100}, {number, 3, 1200},
 	} {
 		f, hash := newTestFiller("k")
 		seen := map[string]bool{}

@@ -237,7 +237,7 @@ func TestBesideManyImages(t *testing.T) {
 			}
 			f := fixed(t, request(), "", "image-limit", "text")
 			for _, i := range c.removed {
-				blocks[i] = fmt.Sprintf(`{"type":"text","text":"[image/png, %d × %d pixels, removed]"}`, c.sides[i], i+1)
+				blocks[i] = fmt.Sprintf(`{"type":"text","text":"[toolguard] Image (image/png, %d × %d pixels), removed."}`, c.sides[i], i+1)
 			}
 			src := f.Pieces.Source()
 			got := string(must(src.Bytes(source.Span{End: src.Size()})))
