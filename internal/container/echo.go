@@ -50,7 +50,8 @@ func (l *log) pair(t *thread, calls, results int) {
 		if before, again := t.open[key]; again && len(before.at) > 0 {
 			t.closed = append(t.closed, before)
 		} else if again {
-			next.passed = append(before.passed, before.call)
+			before.passed = append(before.passed, before.call) // which the next call takes over
+			next.passed = before.passed
 		}
 		t.open[key] = next
 	}
