@@ -163,7 +163,8 @@ func TestGrowth(t *testing.T) {
 				_ = got.Source.Close()
 				read[i], made[i], bytesOf[i] = w.n, after.Mallocs-before.Mallocs, after.TotalAlloc-before.TotalAlloc
 			}
-			if read[1] > read[0]*5/2+200_000 || made[1] > made[0]*5/2+2000 || bytesOf[1] > bytesOf[0]*5/2+2<<20 {
+			// A check reads a larger document through a window, and some of it twice.
+			if read[1] > read[0]*3+200_000 || made[1] > made[0]*5/2+2000 || bytesOf[1] > bytesOf[0]*5/2+2<<20 {
 				t.Errorf("%d bytes are read, and %d bytes are allocated in %d pieces; of a text twice as large, %d, %d and %d", read[0], bytesOf[0], made[0], read[1], bytesOf[1], made[1])
 			}
 		})
@@ -180,7 +181,7 @@ func TestMemory(t *testing.T) {
 		case "fields", "arguments", "messages", "log":
 			most += 4 * uint64(n) // different names
 		case "numbers", "short words of a large alphabet", "JSON in two strings":
-			most += 6 * uint64(n) // different numbers
+			most += 8 * uint64(n) // different numbers, while the list of them grows
 		}
 		w := &watcher{ReaderAt: strings.NewReader(text), every: n / 2}
 		src := source.NewSource("in", w, int64(len(text)))

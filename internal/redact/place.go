@@ -84,7 +84,7 @@ var argumentsIn = []string{"arguments", "parameters", "args", "input"}
 // payload wherever they are, also in what no reader reads, unless messages, calls or results are in
 // them.
 var opaqueIn = []string{
-	"arguments", "args", "kwargs", "input", "inputs", "output", "outputs", "result", "results", "tool_input", "toolInput", "tool_output", "toolOutput",
+	"arguments", "args", "input", "inputs", "output", "outputs", "result", "results", "tool_input", "toolInput", "tool_output", "toolOutput",
 	"tool_response", "toolResponse", "toolUseResult", "rawInput", "rawOutput", "raw_input", "raw_output", "structuredContent", "structured_content", "metadata",
 }
 
@@ -92,7 +92,7 @@ var opaqueIn = []string{
 // to the object, with the mode of their values.
 var readIn = map[string]mode{
 	"output.type": structure, "output.value": payload, "result.isError": structure, "result.errorDetails": payload, "result.metadata": structure,
-	"metadata.maxToolCallsExceeded": structure,
+	"metadata.maxToolCallsExceeded": structure, "metadata.agentVisible": structure,
 }
 
 // saidIn are the fields whose strings are said by somebody, whatever words they are.
