@@ -413,7 +413,7 @@ func (r *reference) leftovers(c Confidence) {
 		if !r.isCall(b) || r.keys[b] == "" {
 			continue
 		}
-		if x := r.out.Calls[r.ref(b)]; r.open[b] || x.State == Answered && x.Place == Later && x.Candidates > 1 {
+		if x := r.out.Calls[r.ref(b)]; r.open[b] || x.State == Answered && x.Candidates > 1 {
 			candidates[r.keys[b]]++
 		}
 	}
