@@ -105,7 +105,7 @@ func named(t *testing.T, text []byte, rule string) (out []*Finding) {
 func TestStaleParents(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(sample.Seed(5), 2))
-	for range sample.Inputs(500, 150, 40) {
+	for range sample.Inputs(200, 150, 40) {
 		w := &branched{}
 		var stops []string // records of progress
 		var before []string
@@ -181,7 +181,7 @@ func TestStaleParentsUnsure(t *testing.T) {
 func TestStaleParentsOfOthers(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(sample.Seed(5), 3))
-	for range sample.Inputs(300, 100, 30) {
+	for range sample.Inputs(120, 100, 30) {
 		w := &branched{}
 		last := w.prompt("")
 		for range 1 + rng.IntN(4) {
@@ -210,7 +210,7 @@ func TestUnsentBranches(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(sample.Seed(5), 4))
 	mixed, apart := 0, 0
-	for range sample.Inputs(400, 120, 30) {
+	for range sample.Inputs(150, 120, 30) {
 		w := &branched{}
 		fork, _ := w.turn(w.prompt(""), false)
 		tips := [2]string{fork, fork}

@@ -123,7 +123,7 @@ func TestEchoes(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(sample.Seed(5), 1))
 			lost, kept := 0, 0
-			for range sample.Inputs(300, 60, 20) {
+			for range sample.Inputs(80, 60, 20) {
 				want := map[string]string{}
 				records := []string{l.says("user", "go")}
 				for turn := range 1 + rng.IntN(4) {
