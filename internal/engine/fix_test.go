@@ -468,6 +468,9 @@ func unexplained(text, out []byte, f *Fixed) string {
 		if folds {
 			inserted += n
 		}
+		if r.Recorded > 0 { // the records behind the new ones get other numbers
+			mask = append(mask, ordinalKeys()...)
+		}
 		switch r.Kind {
 		case kindOf[operation.RenameID](), kindOf[operation.MintIDs](), kindOf[operation.RelinkResult]():
 			mask = append(mask, idKeys...)
@@ -504,11 +507,7 @@ func unexplained(text, out []byte, f *Fixed) string {
 		case kindOf[operation.Texts]():
 			changed += max(2*n, len(r.Dropped)) // a call and its result
 		case kindOf[operation.Renumber]():
-			for _, d := range dialect.Builtin().All() {
-				if d.Log != nil && d.Log.Ordinal != "" {
-					mask = append(mask, d.Log.Ordinal)
-				}
-			}
+			mask = append(mask, ordinalKeys()...)
 		default:
 			changed += n
 		}
@@ -1150,4 +1149,14 @@ func TestFixLog(t *testing.T) {
 			look(t, []byte("{\n  \"loglines\": [\n    "+strings.Join(records, ",\n    ")+"\n  ]\n}\n"))
 		})
 	}
+}
+
+// ordinalKeys lists the keys of the numbers of records.
+func ordinalKeys() (keys []string) {
+	for _, d := range dialect.Builtin().All() {
+		if d.Log != nil && d.Log.Ordinal != "" {
+			keys = append(keys, d.Log.Ordinal)
+		}
+	}
+	return keys
 }

@@ -203,7 +203,7 @@ func TestFixKeepsResultsOfReusedIDs(t *testing.T) {
 			}
 		}
 		t.Logf("%s: of %d histories %d were changed, and %d results were moved", w.dialect, 3*n, changed, moved)
-		if moved*10 < n {
+		if moved*10 < n && !done() {
 			t.Errorf("%s: only %d results were moved in %d histories", w.dialect, moved, n)
 		}
 	}

@@ -165,6 +165,7 @@ func TestBehindBooks(t *testing.T) {
 	t.Parallel()
 	exceptions := map[string]string{
 		"pi/broken/session-1-missing.jsonl": "a compaction says by the number of its line which record is kept first",
+		"codex/broken/lost-outputs.jsonl":   "the messages name other records by their numbers",
 	}
 	for _, lines := range []int{70, 400} {
 		books := []byte(strings.Repeat(`{"event":"tick","n":1}`+"\n", lines))
