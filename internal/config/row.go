@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -185,19 +184,25 @@ func rows(text []byte) ([]*dialect.Dialect, []Problem) {
 // A driver is a driver of dialects under the name that config files use.
 type driver struct {
 	name   string
-	row    reflect.Type
 	window transcript.Window
-	make   func(row any) dialect.Driver
+	table  reflect.Type // a driverTable
+}
+
+// A driverTable is the table of a driver. Some tables have keys that are evidence and not part of
+// the driver's row.
+type driverTable interface {
+	row() dialect.Driver
+	identity() dialect.Identity
 }
 
 // drivers lists the drivers.
 func drivers() []driver {
 	return []driver{
-		{"blocks", reflect.TypeFor[dialect.Blocks](), transcript.WindowNext, func(row any) dialect.Driver { return row.(*dialect.Blocks) }},
-		{"side-list", reflect.TypeFor[dialect.SideList](), transcript.WindowTool, func(row any) dialect.Driver { return row.(*dialect.SideList) }},
-		{"items", reflect.TypeFor[dialect.Items](), transcript.WindowNext, func(row any) dialect.Driver { return row.(*dialect.Items) }},
-		{"events", reflect.TypeFor[dialect.Events](), transcript.WindowLog, func(row any) dialect.Driver { return row.(*dialect.Events) }},
-		{"combined", reflect.TypeFor[dialect.Combined](), transcript.WindowOwn, func(row any) dialect.Driver { return row.(*dialect.Combined) }},
+		{"blocks", transcript.WindowNext, reflect.TypeFor[blocks]()},
+		{"side-list", transcript.WindowTool, reflect.TypeFor[sideList]()},
+		{"items", transcript.WindowNext, reflect.TypeFor[items]()},
+		{"events", transcript.WindowLog, reflect.TypeFor[events]()},
+		{"combined", transcript.WindowOwn, reflect.TypeFor[combined]()},
 	}
 }
 
@@ -242,9 +247,13 @@ func (r *rowReader) dialect(n *node) *dialect.Dialect {
 		case name == drv.name && table.kind != isTable:
 			r.complain(table.at, "expected a table for "+name)
 		case name == drv.name:
-			row := reflect.New(drv.row)
+			row := reflect.New(drv.table)
 			r.value(table, row.Elem(), name)
-			d.Driver = drv.make(row.Interface())
+			written := row.Interface().(driverTable)
+			d.Driver, d.Identity = written.row(), written.identity()
+			if drv.table == reflect.TypeFor[combined]() && table.get("members").empty() {
+				r.complain(table.key, "combined needs members")
+			}
 		case table != nil:
 			r.complain(table.key, fmt.Sprintf("expected the table [dialect.%s], because the driver is %q", drv.name, drv.name))
 		}
@@ -267,7 +276,7 @@ func (r *rowReader) value(n *node, v reflect.Value, where string) {
 // type that was expected.
 func (r *rowReader) set(n *node, v reflect.Value, where string) (want string, ok bool) {
 	t := v.Type()
-	if cond, is := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr()); is && isCond(t) {
+	if cond, is := reflect.TypeAssert[*evidence.Cond](v.Addr()); is {
 		return r.parsed(n, cond.UnmarshalText)
 	}
 	if known := words(t); known != nil {
@@ -324,9 +333,9 @@ func (r *rowReader) set(n *node, v reflect.Value, where string) (want string, ok
 	return "", true
 }
 
-// isCond reports whether t is a type of conditions, which are written as strings.
+// isCond reports whether t is the type of conditions, which are written as strings.
 func isCond(t reflect.Type) bool {
-	return t == reflect.TypeFor[dialect.Cond]() || t == reflect.TypeFor[evidence.Cond]()
+	return t == reflect.TypeFor[evidence.Cond]() || t == reflect.TypeFor[*evidence.Cond]()
 }
 
 func (r *rowReader) slice(n *node, v reflect.Value, where string) (want string, ok bool) {
@@ -345,9 +354,7 @@ func (r *rowReader) slice(n *node, v reflect.Value, where string) (want string, 
 	if n.kind != isList {
 		switch t.Elem().Kind() {
 		case reflect.Struct:
-			if !isCond(t.Elem()) {
-				return "a list of tables", false
-			}
+			return "a list of tables", false
 		case reflect.Slice:
 			return "a list of lists", false
 		}
@@ -411,14 +418,14 @@ func rowKeys(t reflect.Type) []rowKey {
 		if name == "" {
 			name = kebab(f.Name)
 		}
-		if name != "-" && f.IsExported() {
+		if name != "-" && f.IsExported() && !f.Anonymous {
 			out = append(out, rowKey{name, f.Index, f.Type})
 		}
 	}
 	if t == reflect.TypeFor[dialect.Dialect]() {
 		out = slices.Insert(out, 1, rowKey{name: "driver", typ: reflect.TypeFor[string]()})
 		for _, d := range drivers() {
-			out = append(out, rowKey{name: d.name, typ: d.row})
+			out = append(out, rowKey{name: d.name, typ: d.table})
 		}
 	}
 	return out

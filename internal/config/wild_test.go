@@ -117,7 +117,7 @@ func TestRandomRows(t *testing.T) {
 			g := &generator{rand.New(rand.NewPCG(seed, 1)), words} //nolint:gosec // to be the same each time
 			d := drivers()[seed%5]
 			row := map[string]any{
-				"name": "x", "driver": d.name, "marks": []string{g.word()}, d.name: g.table(d.row),
+				"name": "x", "driver": d.name, "marks": []string{g.word()}, d.name: g.table(d.table),
 			}
 			if seed%3 == 0 {
 				row["log"] = g.table(reflect.TypeFor[dialect.Log]())

@@ -56,7 +56,7 @@ type conversations = iter.Seq2[*transcript.Conversation, error]
 // *RecordError. If look is not nil, it is called with each record of the source, readable or not, as it is read.
 func Read(src *source.Source, opts detect.Options, look func(source.Record)) (*File, iter.Seq2[*transcript.Conversation, error]) {
 	f := &File{}
-	opts.Dialects, opts.Dialect = opts.Dialects.Forced(opts.Dialect)
+	opts.Dialects = opts.Dialects.Knowing(opts.Dialect)
 	fresh := opts.Dialects
 	opts.Dialects = fresh.Remembering()
 	shape, err := detect.Survey(src, opts)

@@ -299,7 +299,7 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 	// kept.
 	var present, nulls []string
 	model, request, attributes := false, false, false
-	w, _ := pieces.Weigh(v)
+	w, _ := pieces.Weigh(v, false)
 	piece := w > evidence.None // a piece of an answer is not a conversation, but other fields may hold one
 	f.pieces = f.pieces || piece
 	for k, val := range v.Members() {

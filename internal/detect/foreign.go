@@ -142,7 +142,7 @@ func (r *recognition) add(v source.Value, read bool) {
 	}
 	for i := range foreigners {
 		if f := &foreigners[i]; f.calls || !read {
-			if weight, _ := f.signs.Weigh(v); weight > evidence.None {
+			if weight, _ := f.signs.Weigh(v, false); weight > evidence.None {
 				r.by[i]++
 			}
 		}

@@ -52,7 +52,7 @@ func (n *nearest) compare(v source.Value) {
 	for _, d := range n.described {
 		held, mark := 0, ""
 		for i := range d.Marks {
-			switch c := &d.Marks[i]; {
+			switch c := d.Marks[i]; {
 			case c.Holds(v):
 				held++
 			case mark == "":

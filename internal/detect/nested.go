@@ -23,13 +23,13 @@ func nestedMessages(set *dialect.Set, list source.Value) (*dialect.Dialect, []so
 		sure, n, holds := false, 0, 0
 		for _, e := range list.Present() {
 			n++
-			found, ok := messagesIn(d, e)
+			found, ok := messagesIn(set, d, e)
 			if !ok {
 				continue // the element is opaque
 			}
 			holds++
 			for _, m := range found {
-				claim, _ := d.Claim(m)
+				claim, _ := set.Claim(d, m)
 				sure = sure || claim == evidence.Decisive
 			}
 			parts = append(parts, found...)
@@ -43,10 +43,10 @@ func nestedMessages(set *dialect.Set, list source.Value) (*dialect.Dialect, []so
 
 // messagesIn returns the messages in an element of an array. It reports false if the
 // element has none, or also has other objects.
-func messagesIn(d *dialect.Dialect, e source.Value) (parts []source.Value, ok bool) {
+func messagesIn(set *dialect.Set, d *dialect.Dialect, e source.Value) (parts []source.Value, ok bool) {
 	for _, at := range d.MessagePaths {
 		if m := at.In(e); m.Kind() == source.Object {
-			if claim, _ := d.Claim(m); claim == evidence.None {
+			if claim, _ := set.Claim(d, m); claim == evidence.None {
 				return nil, false
 			}
 			parts = append(parts, m)

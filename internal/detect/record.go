@@ -37,16 +37,13 @@ type answer struct {
 }
 
 // claim is Claim of a dialect for a value in the record.
-func (h *head) claim(d *dialect.Dialect, v source.Value) (evidence.Weight, evidence.Sign) {
-	if d.UserDefined() {
-		return d.Claim(v)
-	}
+func (h *head) claim(set *dialect.Set, d *dialect.Dialect, v source.Value) (evidence.Weight, evidence.Sign) {
 	for i := range h.answered {
 		if a := &h.answers[i]; a.table == d.Evidence && a.at == v.Span() {
 			return a.Weight, a.sign
 		}
 	}
-	claim, sign := d.Claim(v)
+	claim, sign := set.Claim(d, v)
 	if h.answered < len(h.answers) {
 		h.answers[h.answered] = answer{d.Evidence, v.Span(), claim, sign}
 		h.answered++
@@ -178,10 +175,10 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) 
 	_, lacked := h.has(l.Lacks)
 	switch {
 	case marked && speaks:
-		return recordClaim{Weight: evidence.Decisive, sign: recordSign{text: d.MarksSign().String()}, speaks: true}
+		return recordClaim{Weight: evidence.Decisive, sign: recordSign{text: d.MarksText()}, speaks: true}
 	case marked:
-		return recordClaim{Weight: evidence.Plain, sign: recordSign{text: d.MarksSign().String()}}
-	case d.NeedsMarks() && speaks:
+		return recordClaim{Weight: evidence.Plain, sign: recordSign{text: d.MarksText()}}
+	case d.UserDefined() && !set.Knows(d) && speaks:
 		return recordClaim{}
 	}
 	name := l.Type.Key()
@@ -189,7 +186,7 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) 
 		payload := l.Message(h.get, v)
 		claim, sign := evidence.None, evidence.Sign{}
 		if payload.Kind() == source.Object {
-			claim, sign = h.claim(d, payload)
+			claim, sign = h.claim(set, d, payload)
 		}
 		c := recordClaim{Weight: claim, sign: recordSign{name: name, payload: string(l.Payload)}, speaks: true, owned: n - lacked}
 		switch {

@@ -23,7 +23,7 @@ func (n *weakVote) add(v source.Value) {
 	}
 	if n.driver.Skips(v) {
 		n.skips++
-	} else if c, _ := n.dialect.Claim(v); c != evidence.None {
+	} else if c, _ := n.dialect.Evidence.Weigh(v, false); c != evidence.None {
 		n.messages++
 	} else {
 		n.left = true

@@ -34,7 +34,7 @@ var ACP = &Dialect{
 		Calls: []CallEvent{{Type: "tool_call", ID: "toolCallId", Name: "title"}},
 		Results: []ResultEvent{{
 			Type: "tool_call_update", ID: "toolCallId", Payload: "rawOutput|content",
-			Error: []Cond{{At: "status", Is: []string{"failed", "cancelled"}}},
+			Error: evidence.All("status=failed|cancelled"),
 		}},
 	}},
 	Log: &Log{

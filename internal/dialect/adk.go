@@ -52,7 +52,7 @@ var ADK = &Dialect{
 		Role: "content.role", NoRole: "user", Content: "content.parts",
 		Positional: true, Inline: true, ResultsAlone: true,
 		Parts: geminiBlocks.Parts,
-		Skip:  []Cond{{At: "invocationId|invocation_id"}, {At: "author"}, {At: "content.parts", Not: true}},
+		Skip:  evidence.All("invocationId|invocation_id", "author", "!content.parts"),
 		Message: []Form{{
 			JSON: `{"content":{"role":"user","parts":"$blocks"}}`,
 			Copy: []string{"invocationId", "invocation_id", "author", "branch", "timestamp"},

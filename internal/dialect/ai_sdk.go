@@ -47,7 +47,7 @@ var AISDK = &Dialect{
 			{Is: PartText, Tag: "text", Text: "text"},
 			{
 				// Versions before 5.
-				Is: PartCall, Tag: "tool-call", With: []Cond{{At: "args"}}, ID: "toolCallId", Name: "toolName", Args: "args",
+				Is: PartCall, Tag: "tool-call", With: evidence.All("args"), ID: "toolCallId", Name: "toolName", Args: "args",
 				Answer: `{"type":"tool-result","toolCallId":"$id","toolName":"$name","result":"$text","isError":true}`,
 			},
 			{
@@ -56,10 +56,7 @@ var AISDK = &Dialect{
 			},
 			{
 				Is: PartResult, Tag: "tool-result", ID: "toolCallId", Name: "toolName", Payload: "output|result", Inner: "output.value",
-				Error: []Cond{
-					{At: "isError", Is: []string{"true"}},
-					{At: "output.type", Is: []string{"error-text", "error-json", "execution-denied"}},
-				},
+				Error: evidence.All("isError=true", "output.type=error-text|error-json|execution-denied"),
 			},
 			{Is: PartReasoning, Tag: "reasoning", Signature: "signature|providerOptions.anthropic.signature"},
 			{Is: PartReasoning, Tag: "redacted-reasoning", Signature: "data"},
@@ -71,13 +68,13 @@ var AISDK = &Dialect{
 		Message:   []Form{{JSON: `{"role":"tool","content":"$blocks"}`}},
 		TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
 		onCall: func(part source.Value, call transcript.Call) transcript.Call {
-			if ranByProvider.holds(part) {
+			if writes(part.Get("providerExecuted"), "true") {
 				call.Answer = transcript.AnswerProvider
 			}
 			return call
 		},
 		onResult: func(part source.Value, res transcript.Result) transcript.Result {
-			if ranByProvider.holds(part) {
+			if writes(part.Get("providerExecuted"), "true") {
 				res.Answer = transcript.AnswerProvider
 			}
 			return res
@@ -85,8 +82,6 @@ var AISDK = &Dialect{
 	},
 }
 
-// ranByProvider holds of calls and results of tools that the provider ran.
-var ranByProvider = Cond{At: "providerExecuted", Is: []string{"true"}}
 
 // sdkSealed are the fields in which providers of the AI SDK keep what ties a part to reasoning.
 const sdkSealed = "itemId/reasoningEncryptedContent/signature/redactedData/thoughtSignature/reasoning_details/reasoning_opaque/reasoningOpaque"

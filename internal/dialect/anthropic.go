@@ -16,7 +16,7 @@ var Anthropic = &Dialect{
 	Provider: "anthropic",
 	Body:     &Body{Lists: []string{"messages"}},
 	Evidence: anthropicEvidence,
-	Request: [][]evidence.Cond{
+	Request: [][]*evidence.Cond{
 		evidence.All("anthropic_version"), evidence.All("tools.0.input_schema"), evidence.All("tools.0.name", "messages", "!tools.0.function"),
 	},
 	Window:  transcript.WindowUser,
@@ -54,17 +54,17 @@ var anthropicBlocks = &Blocks{
 		},
 		{
 			Is: PartResult, Tag: "tool_result", ID: "tool_use_id", Payload: "content",
-			Error: []Cond{{At: "is_error", Is: []string{"true"}}},
+			Error: evidence.All("is_error=true"),
 		},
 		{Is: PartServerCall, Tag: "server_tool_use", ID: "id", Name: "name", Args: "input", Want: transcript.ArgsWantObject},
 		{Is: PartServerCall, Tag: "mcp_tool_use", Kind: transcript.KindMCP, ID: "id", Name: "name", Args: "input", Want: transcript.ArgsWantObject},
 		{
 			Is: PartServerResult, Tag: "mcp_tool_result", Kind: transcript.KindMCP, ID: "tool_use_id", Payload: "content",
-			Error: []Cond{{At: "is_error", Is: []string{"true"}}},
+			Error: evidence.All("is_error=true"),
 		},
 		{
 			Is: PartServerResult, Tag: "*_tool_result", ID: "tool_use_id", Payload: "content",
-			Error: []Cond{{At: "is_error", Is: []string{"true"}}},
+			Error: evidence.All("is_error=true"),
 		},
 		{Is: PartReasoning, Tag: "thinking", Signature: "signature", Signs: true},
 		{Is: PartReasoning, Tag: "redacted_thinking", Signature: "data", Signs: true},
@@ -73,9 +73,9 @@ var anthropicBlocks = &Blocks{
 		{Is: PartMedia, Tag: "search_result"},
 	},
 	// Roo and Cline keep messages that they have summarized or truncated.
-	Hidden: []Cond{{At: "condenseParent"}, {At: "truncationParent"}},
+	Hidden: evidence.All("condenseParent", "truncationParent"),
 	// Roo stores the reasoning of other providers in elements of their own.
-	Skip:      []Cond{{At: "type", Is: []string{"reasoning"}}, {At: "ts"}, {At: "role", Not: true}},
+	Skip:      evidence.All("type=reasoning", "ts", "!role"),
 	Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`}},
 	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
 }

@@ -17,7 +17,7 @@ var Bedrock = &Dialect{
 	Provider: "bedrock",
 	Body:     &Body{Lists: []string{"messages"}, Instead: []string{"promptVariables"}},
 	// Text blocks alone look like those of other APIs, except that they have no type.
-	Request: [][]evidence.Cond{
+	Request: [][]*evidence.Cond{
 		evidence.All("toolConfig.tools.0.toolSpec"),
 		evidence.All("modelId|inferenceConfig", "messages.0.content:array", "!messages.0.content.0.type"),
 	},
@@ -43,7 +43,7 @@ var Bedrock = &Dialect{
 	Driver: &Blocks{
 		Role: "role", Content: "content", Inline: true,
 		Parts: []Part{
-			{Is: PartText, Key: "text", With: []Cond{{At: "type", Not: true}}, Text: "text"},
+			{Is: PartText, Key: "text", With: evidence.All("!type"), Text: "text"},
 			{
 				Is: PartCall, Key: "toolUse", ID: "toolUse.toolUseId", Name: "toolUse.name", Args: "toolUse.input",
 				Want:   transcript.ArgsWantObject,
@@ -51,7 +51,7 @@ var Bedrock = &Dialect{
 			},
 			{
 				Is: PartResult, Key: "toolResult", ID: "toolResult.toolUseId", Payload: "toolResult.content",
-				Error: []Cond{{At: "toolResult.status", Is: []string{"error"}}},
+				Error: evidence.All("toolResult.status=error"),
 			},
 			{
 				Is: PartReasoning, Key: "reasoningContent",

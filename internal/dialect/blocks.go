@@ -20,9 +20,6 @@ type Blocks struct {
 	Content Lens       // the list of blocks, or a text
 	// MessageID is an id that all elements of one turn share.
 	MessageID Lens
-	// Needs is a field that every message has. It distinguishes a user-defined
-	// dialect from another one that writes the same calls. It may be empty.
-	Needs Lens `toml:"mark"`
 	// Tag is the field that names the kind of a block. It is empty if the kind
 	// follows from the fields of the block.
 	Tag   Lens
@@ -42,13 +39,13 @@ type Blocks struct {
 	Joined bool
 	// Aborted and Hidden recognize messages that were aborted and messages that are
 	// not sent. One condition is enough. User-defined logs need both.
-	Aborted, Hidden []Cond
+	Aborted, Hidden []*evidence.Cond
 	// Omitted recognizes messages that the client leaves out of its requests, although it
 	// sends the results of their calls. One condition is enough.
-	Omitted []Cond
+	Omitted []*evidence.Cond
 	// Skip recognizes elements that are not messages, such as bookkeeping. All its
 	// conditions must hold. It may be empty.
-	Skip []Cond
+	Skip []*evidence.Cond
 	// Message holds the forms of a message that carries results. The first form
 	// whose If leads to a value in the call's message is used. It is empty if each
 	// result is a separate message.
@@ -73,13 +70,25 @@ func (d *Blocks) compile() {
 	d.members.compile()
 }
 
-// lensesOf returns the lenses of the conditions.
-func lensesOf(conds []Cond) []Lens {
-	out := make([]Lens, len(conds))
-	for i := range conds {
-		out[i] = conds[i].At
+// lensesOf returns the first keys of the paths of conditions, which condsHold needs.
+func lensesOf(conds []*evidence.Cond) (out []Lens) {
+	for _, c := range conds {
+		for _, key := range c.Keys() {
+			out = append(out, Lens(key))
+		}
 	}
 	return out
+}
+
+// anyHoldsAt reports whether one of the conditions holds for v. read are the values of
+// lensesOf in v, and those after them, which it returns.
+func anyHoldsAt(conds []*evidence.Cond, v source.Value, read []source.Value) (holds bool, others []source.Value) {
+	for _, c := range conds {
+		n := len(c.Keys())
+		holds = holds || c.HoldsAt(v, read[:n])
+		read = read[n:]
+	}
+	return holds, read
 }
 
 // A PartKind is the kind of a block.
@@ -105,7 +114,7 @@ type Part struct {
 	// Tag is the value of the driver's tag. A "*" at its start matches any
 	// beginning. Key is a field that identifies the block instead.
 	Tag, Key string
-	With     []Cond // further conditions, all of which must hold
+	With     []*evidence.Cond // further conditions, all of which must hold
 	// Kind distinguishes the protocols for tools that the provider runs.
 	Kind transcript.CallKind
 
@@ -116,7 +125,7 @@ type Part struct {
 	// Inner leads to the list of blocks in a result, if the payload is not that
 	// list itself. They may be in the payload or beside it.
 	Inner Lens
-	Error []Cond // recognizes a failed result; one condition is enough
+	Error []*evidence.Cond // recognizes a failed result; one condition is enough
 	// State is the new state of the call that a PartState names.
 	State transcript.CallState
 	Text  Lens
@@ -173,24 +182,7 @@ func (p *Part) fits(block, tag source.Value) bool {
 	case !tag.Is(p.Tag):
 		return false
 	}
-	for i := range p.With {
-		if !p.With[i].holds(block) {
-			return false
-		}
-	}
-	return true
-}
-
-// speaks reports whether a block with the tag of a call or a result has at least
-// one field of it.
-func (p *Part) speaks(block source.Value) bool {
-	switch p.Is {
-	case PartCall, PartServerCall:
-		return p.ID.Leads(block) || p.Name.Leads(block) || p.Args.Leads(block)
-	case PartResult, PartServerResult:
-		return p.ID.Leads(block) || p.Payload.Leads(block)
-	}
-	return true
+	return evidence.Hold(p.With, block)
 }
 
 // begins reports whether an alternative of the path begins with key.
@@ -232,7 +224,7 @@ func (d *Blocks) roleOf(v source.Value) transcript.Role {
 }
 
 // Skips implements Skipper.
-func (d *Blocks) Skips(v source.Value) bool { return allHold(d.Skip, v) }
+func (d *Blocks) Skips(v source.Value) bool { return len(d.Skip) > 0 && evidence.Hold(d.Skip, v) }
 
 // Damaged implements Guesser.
 func (d *Blocks) Damaged(v source.Value) bool {
@@ -279,30 +271,6 @@ func (d *Blocks) impliedRole(content source.Value) transcript.Role {
 		}
 	}
 	return transcript.RoleNone
-}
-
-// Reads implements Driver.
-func (d *Blocks) Reads(v source.Value) evidence.Weight {
-	role, content := d.Role.In(v), d.Content.In(v)
-	switch {
-	case d.Needs != "" && !d.Needs.Leads(v):
-		return evidence.None
-	case d.ResultMessage != nil && role.Is(d.ResultRole) && d.ResultMessage.ID.Leads(v):
-		return evidence.Decisive
-	case role.Kind() != source.String && (role.Exists() || d.NoRole == "") || !content.Exists():
-		return evidence.None
-	}
-	for _, block := range content.Present() {
-		switch p := d.kindOf(block); {
-		case p == nil || !p.speaks(block):
-		case p.Is == PartCall || p.Is == PartResult || p.Is == PartServerCall || p.Is == PartServerResult:
-			return evidence.Decisive
-		}
-	}
-	if r := d.roleOf(role); r == transcript.RoleTool || r == transcript.RoleOther && (d.Role != "role" || d.Roles != nil) {
-		return evidence.None
-	}
-	return evidence.Plain
 }
 
 // Reader implements Driver.
@@ -379,18 +347,16 @@ func (r *blocksReader) read(v source.Value) bool {
 		r.b.SameTurn() // nothing in it is sent, so it does not end the turn
 	}
 	r.model = role == transcript.RoleAssistant
-	at := 3
+	rest := f[3:]
 	for _, mark := range []struct {
-		conds []Cond
+		conds []*evidence.Cond
 		flag  transcript.MessageFlags
 	}{
 		{r.Aborted, transcript.MessageAborted}, {r.Hidden, transcript.MessageSuperseded}, {r.Omitted, transcript.MessageOmitted},
 	} {
-		for i := range mark.conds {
-			if mark.conds[i].accepts(f[at]) {
-				m.Flags |= mark.flag
-			}
-			at++
+		var holds bool
+		if holds, rest = anyHoldsAt(mark.conds, v, rest); holds {
+			m.Flags |= mark.flag
 		}
 	}
 	if own {
@@ -557,9 +523,7 @@ func (r *blocksReader) result(v source.Value, p *Part, role transcript.Role) {
 	res := transcript.Result{
 		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]), Kind: p.kind(), Answer: r.answer(p, f[0]),
 	}
-	for i := range p.Error {
-		res.Error = res.Error || p.Error[i].accepts(f[3+i])
-	}
+	res.Error, _ = anyHoldsAt(p.Error, v, f[3:])
 	res.Hold(f[1])
 	if p.Inner != "" {
 		res.HoldBlocks(p.Inner.In(v))
@@ -645,7 +609,7 @@ func (d *Blocks) WriteText(t NewText) Text {
 		switch {
 		case own:
 			lost = func(key source.Value) bool {
-				return slices.ContainsFunc(d.ResultMessage.Error, func(c Cond) bool { return c.At.begins(key) })
+				return slices.ContainsFunc(d.ResultMessage.Error, func(c *evidence.Cond) bool { return slices.ContainsFunc(c.Keys(), key.Is) })
 			}
 		case d.ResultsAlone:
 			if f := formFor(d.Message, t.Message); f != nil {
@@ -663,7 +627,7 @@ func (d *Blocks) WriteText(t NewText) Text {
 		}
 		set := []Field{{d.Role.Key(), `"` + d.user() + `"`}, {d.Content.Key(), content}}
 		return Text{Message: replaceFields(t.Message, set, func(key, _ source.Value) bool {
-			return d.ResultMessage.ID.begins(key) || d.ResultMessage.Name.begins(key) || slices.ContainsFunc(d.ResultMessage.Error, func(c Cond) bool { return c.At.begins(key) })
+			return d.ResultMessage.ID.begins(key) || d.ResultMessage.Name.begins(key) || slices.ContainsFunc(d.ResultMessage.Error, func(c *evidence.Cond) bool { return slices.ContainsFunc(c.Keys(), key.Is) })
 		})}
 	case !t.Call && d.ResultsAlone:
 		return Text{Message: d.userMessage(d.WriteMessage(list(blocks), t.Message))}

@@ -22,7 +22,7 @@ func (s *Set) claims(v source.Value) iter.Seq[Claim] {
 	return func(yield func(Claim) bool) {
 		for d := range s.Candidates(v) {
 			c := Claim{Dialect: d}
-			if c.Weight, c.Sign = d.Claim(v); c.Sign.Alike() {
+			if c.Weight, c.Sign = s.Claim(d, v); c.Sign.Alike() {
 				c.Weight = min(c.Weight, evidence.Plain)
 			}
 			if c.Weight > evidence.None && !yield(c) {
@@ -101,8 +101,7 @@ func (a Asked) Claim() (*Dialect, evidence.Weight, evidence.Sign) {
 
 // Reads returns the weight that d, a dialect of the set, gives the value.
 func (a Asked) Reads(d *Dialect) evidence.Weight {
-	// An outline does not show everything that a driver looks at.
-	if a.known == nil || d.UserDefined() {
+	if a.known == nil {
 		return d.Reads(a.of)
 	}
 	for _, r := range a.known.reads {
@@ -208,9 +207,6 @@ func (s *Set) Remembering() *Set {
 	if s == nil {
 		s = builtin()
 	}
-	if slices.ContainsFunc(s.all, func(d *Dialect) bool { return d.forced }) {
-		return s // an outline does not show everything that a driver looks at
-	}
 	with := *s
 	with.memory = &memory{}
 	return &with
@@ -255,7 +251,6 @@ func elementsOf(all []*Dialect) *evidence.Aspect {
 	a.Keywords()
 	for _, d := range all {
 		a.Table(d.Evidence)
-		a.Conds(d.Marks)
 	}
 	return a
 }

@@ -51,35 +51,35 @@ var Codex = &Dialect{
 		Session: "payload.id|payload.session_id|payload.forked_from_id",
 		Echoes: []Echo{
 			{
-				Type: "item_completed", When: []Cond{{At: "payload.item.type", Is: []string{"CommandExecution"}}, codexDone}, Thread: codexThread, ID: "payload.item.id",
+				Type: "item_completed", When: evidence.All("payload.item.type=CommandExecution", codexDone), Thread: codexThread, ID: "payload.item.id",
 				Text: "payload.item.formatted_output|payload.item.aggregated_output", Code: "payload.item.exit_code", Form: "Process exited with code $code\nOutput:\n$text",
 				Tools: []string{"exec_command", "write_stdin"},
 			},
 			{
-				Type: "item_completed", When: []Cond{{At: "payload.item.type", Is: []string{"McpToolCall"}}, codexDone}, Thread: codexThread, ID: "payload.item.id",
+				Type: "item_completed", When: evidence.All("payload.item.type=McpToolCall", codexDone), Thread: codexThread, ID: "payload.item.id",
 				Text: "payload.item.result.structured_content|payload.item.result.content|payload.item.error.message",
 			},
 			{
-				Type: "item_completed", When: []Cond{{At: "payload.item.type", Is: []string{"FileChange"}}, codexDone}, Thread: codexThread, ID: "payload.item.id",
+				Type: "item_completed", When: evidence.All("payload.item.type=FileChange", codexDone), Thread: codexThread, ID: "payload.item.id",
 				Text: "payload.item.stdout|payload.item.stderr",
 			},
 			{
-				Type: "exec_command_end", When: []Cond{codexDone}, Thread: codexThread, ID: "payload.call_id",
+				Type: "exec_command_end", When: evidence.All(codexDone), Thread: codexThread, ID: "payload.call_id",
 				Text: "payload.formatted_output|payload.aggregated_output", Code: "payload.exit_code", Form: "Exit code: $code\nOutput:\n$text",
 				Tools: []string{"shell", "shell_command", "container.exec"},
 			},
 			{
-				Type: "mcp_tool_call_end", When: []Cond{codexDone}, Thread: codexThread, ID: "payload.call_id",
+				Type: "mcp_tool_call_end", When: evidence.All(codexDone), Thread: codexThread, ID: "payload.call_id",
 				Text: "payload.result.Ok.structuredContent|payload.result.Ok.content|payload.result.Err",
 			},
-			{Type: "patch_apply_end", When: []Cond{codexDone}, Thread: codexThread, ID: "payload.call_id", Text: "payload.stdout|payload.stderr"},
+			{Type: "patch_apply_end", When: evidence.All(codexDone), Thread: codexThread, ID: "payload.call_id", Text: "payload.stdout|payload.stderr"},
 		},
 	},
 }
 
 // codexDone says that an event is not about a call that still runs. codexThread leads to the session of
 // an event.
-var codexDone = Cond{At: "payload.item.status|payload.status", Is: []string{"inProgress", "in_progress"}, Not: true}
+const codexDone = "payload.item.status|payload.status!=inProgress|in_progress"
 
 const codexThread Lens = "payload.thread_id"
 

@@ -13,22 +13,6 @@ import (
 // Combined is the driver for messages in which one record holds a call and its
 // result.
 type Combined struct {
-	// Needs lists keys of which each message has at least one. If it is empty, no
-	// message is recognized. Needs, Lacks, Kind, Evidence and OwnRoles identify the
-	// messages of a user-defined dialect. Built-in dialects use a table of
-	// evidence.
-	Needs []string `toml:"members"`
-	// Lacks lists keys that no message has.
-	Lacks []string `toml:"never"`
-	// Kind is the type of an element. If it is set, only elements of one of the
-	// Kinds are in the dialect. A "*" at the end of a kind matches any ending.
-	Kind  Lens
-	Kinds []string
-	// Evidence holds sets of paths. Only messages of this dialect have all fields
-	// of a set.
-	Evidence [][]Lens `toml:"marks"`
-	// OwnRoles lists spellings of roles that only this dialect uses.
-	OwnRoles []string `toml:"own"`
 	// Plain lists the fields that a message without calls has.
 	Plain []Lens
 	// Role is the role of a message, the assistant if it is absent. Roles are
@@ -46,7 +30,7 @@ type Combined struct {
 	Results ResultList
 	// Aborted recognizes messages whose calls were aborted. One condition is
 	// enough.
-	Aborted []Cond
+	Aborted []*evidence.Cond
 	// NoResultTools lists tools that never have a result.
 	NoResultTools []string `toml:"needless"`
 	// Resent is set if the agent sends a result in an element of its own besides the one
@@ -129,43 +113,12 @@ type Setting struct {
 	Keep bool
 }
 
-// Reads implements Driver.
-func (d *Combined) Reads(v source.Value) evidence.Weight {
-	if !hasMember(v, d.Needs) || hasMember(v, d.Lacks) || d.Kind != "" && !tagged(d.Kinds, d.Kind.In(v)) {
-		return evidence.None
-	}
-	if slices.ContainsFunc(d.Records, func(rs Records) bool { return rs.hasCall(v) }) || d.Results.Has != "" && d.Results.hasResult(v) ||
-		slices.ContainsFunc(d.Evidence, func(set []Lens) bool { return leadsTo(v, set) }) {
-		return evidence.Decisive
-	}
-	if len(d.Plain) == 0 || !leadsTo(v, d.Plain) {
-		return evidence.None
-	}
-	switch role := member(d.Role, v); {
-	case contains(d.OwnRoles, role):
-		return evidence.Decisive
-	case d.roleOf(role) != transcript.RoleOther || d.OwnRoles != nil:
-		return evidence.Plain
-	}
-	return evidence.None
-}
-
 // member returns the value at the end of a path, or None for an empty path.
 func member(p Lens, v source.Value) source.Value {
 	if p == "" {
 		return source.Value{}
 	}
 	return p.In(v)
-}
-
-// hasMember reports whether v has a field with one of the names.
-func hasMember(v source.Value, names []string) bool {
-	for k, val := range v.Members() {
-		if contains(names, k) && val.Kind() != source.Null {
-			return true
-		}
-	}
-	return false
 }
 
 // leadsTo reports whether all lenses lead to a value in v.
@@ -178,26 +131,6 @@ func (d *Combined) roleOf(v source.Value) transcript.Role {
 		return transcript.RoleAssistant
 	}
 	return roleIn(d.Roles, v)
-}
-
-// hasCall reports whether v has a call.
-func (rs *Records) hasCall(v source.Value) bool {
-	for e := range rs.elements(v) {
-		if rec, _, ok := rs.record(e); ok && rs.decisive(rec) {
-			return true
-		}
-	}
-	return false
-}
-
-// hasResult reports whether v has a result.
-func (a *ResultList) hasResult(v source.Value) bool {
-	for e := range listed(a.In.In(v)) {
-		if a.result(e) && isSet(a.ID.In(e)) {
-			return true
-		}
-	}
-	return false
 }
 
 // elements yields the elements of v that may be calls, and those between them. An
@@ -320,7 +253,7 @@ func (r *combinedReader) Read(v source.Value) {
 	r.b.Fields(v, nil, nil)
 	from := len(r.b.Conv.Messages)
 	r.message(v)
-	if anyHolds(r.Aborted, v) {
+	if evidence.AnyHolds(r.Aborted, v) {
 		flagMessages(r.b.Conv, from, transcript.MessageAborted)
 	}
 }

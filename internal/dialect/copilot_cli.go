@@ -45,7 +45,7 @@ var CopilotCLI = &Dialect{
 		Calls: []CallEvent{{Type: "tool.execution_start", ID: "data.toolCallId", Name: "data.toolName", Answer: copilotAnswer}},
 		Results: []ResultEvent{{
 			Type: "tool.execution_complete", ID: "data.toolCallId", Payload: "data.result|data.error",
-			Error:  []Cond{{At: "data.success", Is: []string{"false"}}},
+			Error:  evidence.All("data.success=false"),
 			AsText: Form{JSON: `{"type":"user.message","data":{"content":"$text"}}`, Copy: []string{"id", "timestamp", "parentId", "agentId"}},
 			Says:   "data.result.content|data.error.message",
 		}},

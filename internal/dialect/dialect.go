@@ -18,10 +18,9 @@ import (
 
 // A Driver reads the messages of one shape.
 type Driver interface {
-	// Reads weighs whether v has the form of an element of the driver's row. It is
-	// used for a user-defined dialect, in a file that is known to be in that
-	// dialect.
-	Reads(v source.Value) evidence.Weight
+	// recognize adds the evidence for the elements of the driver's row in a file that is known
+	// to be in the dialect.
+	recognize(r *recognition)
 	// Reader returns a reader of one conversation. The reader adds each element to
 	// b.
 	Reader(b *transcript.Builder) Reader
@@ -74,10 +73,11 @@ type Dialect struct {
 	Provider string
 	Window   transcript.Window
 	// Marks identify an element of a user-defined dialect, or a record of its log:
-	// all conditions must hold. Built-in dialects have Evidence instead.
-	Marks []evidence.Cond
-	// Evidence weighs an element of a built-in dialect, or the message in a record
-	// of its log.
+	// all conditions must hold. Identity says what else does.
+	Marks    []*evidence.Cond
+	Identity Identity `toml:"-"`
+	// Evidence weighs an element of the dialect, or the message in a record of its log. That of
+	// a user-defined dialect follows from Marks, Identity and Driver.
 	Evidence *evidence.Table `toml:"-"`
 	Driver   Driver          `toml:"-"`
 	// Beside lists the fields of a message that concern tools but hold only copies
@@ -114,27 +114,25 @@ type Dialect struct {
 	Patch *Patch `toml:"-"`
 	// NewSession recognizes the first record of a file that has no messages yet:
 	// all conditions must hold. It is empty if such a file cannot be recognized.
-	NewSession []evidence.Cond `toml:"begun"`
+	NewSession []*evidence.Cond `toml:"begun"`
 	// Unsent returns how many of the messages after a record are no longer sent,
 	// and false if the record does not say. It is nil if no record does.
 	Unsent func(v source.Value) (n int, says bool) `toml:"-"`
 	// Request recognizes a request to the dialect's API by the fields beside its
 	// messages: all conditions of one of the lists must hold.
-	Request [][]evidence.Cond
+	Request [][]*evidence.Cond
 	// Body says where a request to the dialect's API has its messages. It is nil if no API
 	// takes the dialect.
 	Body *Body `toml:"-"`
 	// Prompt recognizes a request to the dialect's API whose only message is a text
 	// and not in a list: all conditions must hold. It is empty if there are none.
-	Prompt []evidence.Cond `toml:"-"`
+	Prompt []*evidence.Cond `toml:"-"`
 	// MessagePaths lead from an element of a list to its messages, in order. They
 	// are for formats that keep messages in pairs or under keys.
 	MessagePaths []Lens `toml:"within"`
 	// Holder describes the object that holds the messages if it identifies the
 	// dialect. It is nil otherwise.
 	Holder *Holder
-
-	forced bool
 }
 
 // A DamagedLine is what the client of a log does about a line that it cannot read.
@@ -158,53 +156,24 @@ type Members [transcript.MemberCount]Lens
 // this package.
 func (d *Dialect) UserDefined() bool { return len(d.Marks) > 0 }
 
-// Forced returns the dialect for a file that the user says is written in it. It
-// claims everything that the driver reads, with or without marks.
-func (d *Dialect) Forced() *Dialect {
-	if !d.UserDefined() {
-		return d
-	}
-	forced := *d
-	forced.forced = true
-	return &forced
-}
-
-// NeedsMarks reports whether an element without the marks cannot be in the dialect,
-// even if the driver reads it.
-func (d *Dialect) NeedsMarks() bool { return d.UserDefined() && !d.forced }
-
 // HasMarks reports whether the marks of a user-defined dialect hold of an element,
 // or of a record of its log.
 func (d *Dialect) HasMarks(v source.Value) bool {
 	return d.UserDefined() && v.Kind() == source.Object && evidence.Hold(d.Marks, v)
 }
 
-// MarksSign returns the sign of an element that has the marks.
-func (d *Dialect) MarksSign() evidence.Sign {
+// MarksText returns the marks as one text.
+func (d *Dialect) MarksText() string {
 	marks := make([]string, len(d.Marks))
 	for i, c := range d.Marks {
 		marks[i] = c.String()
 	}
-	return evidence.Named(strings.Join(marks, ", "))
-}
-
-// Claim returns how strongly v looks like an element of the dialect, and the sign
-// that decided it.
-func (d *Dialect) Claim(v source.Value) (evidence.Weight, evidence.Sign) {
-	switch {
-	case !d.UserDefined():
-		return d.Evidence.Weigh(v)
-	case d.HasMarks(v):
-		return evidence.Decisive, d.MarksSign()
-	case d.NeedsMarks():
-		return evidence.None, evidence.Sign{}
-	}
-	return d.Driver.Reads(v), evidence.Named("--dialect")
+	return strings.Join(marks, ", ")
 }
 
 // isRequest reports whether v is a request to the dialect's API.
 func (d *Dialect) isRequest(v source.Value) bool {
-	return slices.ContainsFunc(d.Request, func(conds []evidence.Cond) bool { return evidence.Hold(conds, v) })
+	return slices.ContainsFunc(d.Request, func(conds []*evidence.Cond) bool { return evidence.Hold(conds, v) })
 }
 
 // IsPrompt reports whether v is a request to the dialect's API whose only message is a text.
@@ -226,13 +195,10 @@ func (d *Dialect) IsNewSession(v source.Value) bool {
 	return true
 }
 
-// Reads is like Claim, for an element of a file that is known to be in the dialect.
-// Such an element need not have the marks.
+// Reads returns how strongly v looks like an element of the dialect in a file that is known to
+// be in it. Such an element of a user-defined dialect need not have the marks.
 func (d *Dialect) Reads(v source.Value) evidence.Weight {
-	if d.UserDefined() && !d.HasMarks(v) {
-		return d.Driver.Reads(v)
-	}
-	weight, _ := d.Claim(v)
+	weight, _ := d.Evidence.Weigh(v, true)
 	return weight
 }
 

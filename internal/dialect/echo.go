@@ -3,6 +3,7 @@ package dialect
 import (
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -10,7 +11,7 @@ import (
 // agent does not send such a record, but it holds the result if the message is lost.
 type Echo struct {
 	Type string // the type or the subtype of the record
-	When []Cond // all must hold
+	When []*evidence.Cond // all must hold
 	ID   Lens   // the id of the call
 	// Thread leads to the session of the call. A record that names another one does not count.
 	Thread Lens
@@ -41,11 +42,7 @@ func (l *Log) EchoOf(record source.Value, is func(kind string) bool) *Echo {
 		if !is(e.Type) {
 			continue
 		}
-		holds := true
-		for k := range e.When {
-			holds = holds && e.When[k].holds(record)
-		}
-		if holds {
+		if evidence.Hold(e.When, record) {
 			return e
 		}
 	}

@@ -55,47 +55,12 @@ type ResultEvent struct {
 	In      Lens
 	ID      Lens
 	Payload Lens
-	Error   []Cond // one condition is enough
+	Error   []*evidence.Cond // one condition is enough
 	// AsText is the form of an event that replaces a single result with text. It is empty if the
 	// client would not send such an event. Says leads to what the model sees of the payload. One
 	// built-in dialect has them.
 	AsText Form `toml:"-"`
 	Says   Lens `toml:"-"`
-}
-
-// Reads implements Driver.
-func (d *Events) Reads(v source.Value) evidence.Weight {
-	typ := d.Type.In(v)
-	c, r, m := d.call(typ), d.result(typ), d.message(typ)
-	switch {
-	case c != nil && c.hasCall(v), r != nil && r.hasResult(v):
-		return evidence.Decisive
-	case m == nil:
-		return evidence.None
-	case m.Calls != "" && m.Calls.In(v).Kind() == source.Array:
-		return evidence.Decisive
-	case m.Text.In(v).Exists() && (m.RoleAt == "" || m.RoleAt.In(v).Kind() == source.String):
-		return evidence.Plain
-	}
-	return evidence.None
-}
-
-// hasCall reports whether v has a call: the tool's name or, if only the id is left,
-// the id and arguments. The id alone does not suffice, because calls in lists of
-// messages may use the same key.
-func (c *CallEvent) hasCall(v source.Value) bool {
-	return isSet(c.Name.In(v)) || isSet(c.ID.In(v)) && (c.Args == "" || c.Args.Leads(v))
-}
-
-// hasResult reports whether v has a result: an id or at least a payload.
-func (r *ResultEvent) hasResult(v source.Value) bool {
-	switch {
-	case r.In != "":
-		return r.ID.In(r.In.In(v).First()).Exists()
-	case r.ID.In(v).Exists():
-		return true
-	}
-	return r.Payload != "" && r.Payload.In(v).Exists()
 }
 
 func (d *Events) call(typ source.Value) *CallEvent {
@@ -156,12 +121,12 @@ func (r *eventsReader) Read(v source.Value) {
 	if res := r.result(typ); res != nil && res.In != "" {
 		r.begin(v, source.Value{}, transcript.RoleTool, "", false)
 		for _, e := range res.In.In(v).Present() {
-			r.answer(e, res.ID, res.Payload, anyHolds(res.Error, e))
+			r.answer(e, res.ID, res.Payload, evidence.AnyHolds(res.Error, e))
 		}
 		return
 	} else if res != nil {
 		r.begin(v, source.Value{}, transcript.RoleTool, "", false).Flags |= transcript.MessageItem
-		r.answer(v, res.ID, res.Payload, anyHolds(res.Error, v))
+		r.answer(v, res.ID, res.Payload, evidence.AnyHolds(res.Error, v))
 		return
 	}
 	s := r.message(typ)

@@ -380,7 +380,6 @@ func (d *Events) faults(outer *checker) {
 func (d *Combined) faults(outer *checker) {
 	c := outer.in("combined")
 	defer c.merge()
-	c.needs("members", len(d.Needs) > 0 || c.builtin)
 	c.needs("records", len(d.Records) > 0)
 	each(c, "records", d.Records, func(c *checker, rs *Records) {
 		// Results without ids name the tool.

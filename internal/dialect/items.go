@@ -3,7 +3,6 @@ package dialect
 import (
 	"slices"
 
-	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -71,34 +70,10 @@ type ItemPair struct {
 
 // answer returns the type of the output that is written for a call, or "".
 func (p *ItemPair) answer() string {
-	if p.Answer == "" && p.Args != "" {
+	if p.Answer == "" && p.Args != "" && len(p.Outputs) > 0 {
 		return p.Outputs[0]
 	}
 	return p.Answer
-}
-
-// Reads implements Driver.
-func (d *Items) Reads(v source.Value) evidence.Weight {
-	typ, role := v.Get(d.Type), v.Get(d.Role)
-	spoken := role.Kind() == source.String
-	if typ.Kind() != source.String || contains(d.Messages, typ) {
-		if !spoken || !v.Get(d.Text).Exists() || roleIn(d.Roles, role) == transcript.RoleTool {
-			return evidence.None
-		}
-		return evidence.Plain
-	}
-	p, call := d.pair(typ)
-	switch {
-	case contains(d.ProviderCalls, typ):
-		return evidence.Decisive
-	case spoken:
-		return evidence.None
-	case typ.Is(d.Reasoning) && v.Get(d.Sealed).Exists():
-		return evidence.Shared
-	case p != nil && (isSet(d.id(v, p, call)) || call && isSet(v.Get(d.Name)) || !call && isSet(v.Get(p.payload()))):
-		return evidence.Decisive
-	}
-	return evidence.None
 }
 
 func (p *ItemPair) payload() string {

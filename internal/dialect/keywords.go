@@ -77,14 +77,14 @@ type keywordTable struct {
 // maxKeyword bounds the length of a keyword.
 const maxKeyword = 40
 
-func newKeywordTable(all []*Dialect) *keywordTable {
+func newKeywordTable(all []*Dialect, known *Dialect) *keywordTable {
 	t := &keywordTable{of: map[string]uint64{}, often: map[string]int{}}
 	for _, d := range all {
 		if !d.Bare() {
 			continue
 		}
 		t.rows = append(t.rows, d)
-		for word := range wordsOf(d.keywords()) {
+		for word := range wordsOf(d.Evidence.Keywords(d == known)) {
 			if t.often[word]++; d == plain {
 				t.often[word] += len(all) // most messages have these keywords
 			}
@@ -92,7 +92,7 @@ func newKeywordTable(all []*Dialect) *keywordTable {
 	}
 	for i, d := range t.rows {
 		bit := uint64(1) << min(i, lastBit)
-		for _, words := range d.keywords() {
+		for _, words := range d.Evidence.Keywords(d == known) {
 			best := rarest(words, t.often)
 			if best == nil {
 				t.always |= bit
@@ -104,23 +104,6 @@ func newKeywordTable(all []*Dialect) *keywordTable {
 		}
 	}
 	return t
-}
-
-// keywords returns, for each piece of evidence, the lists of keys and texts of
-// which the evidence needs one each. A dialect that the user chose for the file
-// needs none.
-func (d *Dialect) keywords() [][]evidence.Keywords {
-	switch {
-	case !d.UserDefined():
-		return d.Evidence.Keywords()
-	case !d.NeedsMarks():
-		return [][]evidence.Keywords{nil}
-	}
-	var all []evidence.Keywords
-	for i := range d.Marks {
-		all = append(all, d.Marks[i].Keywords()...)
-	}
-	return [][]evidence.Keywords{all}
 }
 
 // wordsOf returns all keys and texts in lists of keywords.

@@ -26,7 +26,7 @@ var LibreChat = &Dialect{
 		Role:    "isCreatedByUser",
 		Roles:   []RoleName{{"true", transcript.RoleUser}, {"false", transcript.RoleAssistant}},
 		Text:    "text",
-		Aborted: []Cond{{At: "unfinished", Is: []string{"true"}}},
+		Aborted: evidence.All("unfinished=true"),
 		Records: []Records{{
 			In: "content", Tag: "type", Calls: []string{"tool_call"}, Record: "tool_call",
 			Text: "text", Reasoning: "think", AsText: Form{JSON: `{"type":"text","text":"$text"}`},

@@ -34,7 +34,7 @@ var OpenAIResponses = &Dialect{
 		"decisive if content.0.type=input_text|output_text|input_image|input_file",
 		"plain if role:string",
 	),
-	Request: [][]evidence.Cond{evidence.All("input.#.type|input.#.role", "!messages")},
+	Request: [][]*evidence.Cond{evidence.All("input.#.type|input.#.role", "!messages")},
 	// Rows of datasets and traces have an answer too.
 	Prompt: evidence.All(
 		"model:string", "input:string", "!messages", "!role", "!output", "!outputs", "!response", "!completion", "!choices",

@@ -19,12 +19,12 @@ var piBlocks = &Blocks{
 	ResultRole: "toolResult",
 	ResultMessage: &Part{
 		Is: PartResult, ID: "toolCallId|toolUseId", Name: "toolName", Payload: "content",
-		Error: []Cond{{At: "isError", Is: []string{"true"}}},
+		Error: evidence.All("isError=true"),
 	},
-	Aborted: []Cond{{At: "stopReason", Is: []string{"aborted", "error"}}},
+	Aborted: evidence.All("stopReason=aborted|error"),
 	// transformMessages of pi-ai skips such messages and keeps their results, from 0.49.3 to
 	// 1.5.2 (gh:earendil-works/pi#1139, gh:openclaw/openclaw#14322).
-	Omitted:   []Cond{{At: "stopReason", Is: []string{"aborted", "error"}}},
+	Omitted:   evidence.All("stopReason=aborted|error"),
 	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
 }
 

@@ -14,6 +14,7 @@ import (
 type Set struct {
 	all         []*Dialect
 	userDefined []*Dialect // from the config file
+	known       *Dialect   // the user-defined dialect in which files are known to be written, or nil
 	holders     []*Dialect // with a Holder
 	keywords    *keywordTable
 	cacheMarks  []string                // keys of prompt cache marks
@@ -31,14 +32,14 @@ var builtin = sync.OnceValue(func() *Set {
 			panic("dialect " + d.Name + ": " + why)
 		}
 	}
-	return newSet(all)
+	return newSet(all, nil)
 })
 
 // Builtin returns the set of the dialects of All.
 func Builtin() *Set { return builtin() }
 
-func newSet(all []*Dialect) *Set {
-	s := &Set{all: all, keywords: newKeywordTable(all)}
+func newSet(all []*Dialect, known *Dialect) *Set {
+	s := &Set{all: all, known: known, keywords: newKeywordTable(all, known)}
 	s.elements = sync.OnceValue(func() *evidence.Aspect { return elementsOf(all) })
 	s.requests = sync.OnceValue(func() *evidence.Aspect { return requestsOf(all) })
 	for _, d := range all {
@@ -63,24 +64,34 @@ func (s *Set) MarksCache(key source.Value) bool {
 	return slices.ContainsFunc(s.cacheMarks, key.Is)
 }
 
-// With returns the set with further dialects, which are tried before the others.
+// With returns the set with further dialects, which are tried before the others. It sets
+// their Evidence.
 func (s *Set) With(further ...*Dialect) *Set {
 	if len(further) == 0 {
 		return s
 	}
-	return newSet(slices.Concat(further, s.All()))
+	for _, d := range further {
+		d.recognize()
+	}
+	return newSet(slices.Concat(further, s.All()), nil)
 }
 
-// Forced returns the set, and d in it, for files that the user says are written in
-// d.
-func (s *Set) Forced(d *Dialect) (*Set, *Dialect) {
-	at := slices.Index(s.All(), d)
-	if d == nil || !d.UserDefined() || at < 0 {
-		return s, d
+// Knowing returns the set for files that are known to be written in d, one of the dialects. If
+// d is user-defined, elements need not have its marks.
+func (s *Set) Knowing(d *Dialect) *Set {
+	if d == nil || !d.UserDefined() || !slices.Contains(s.All(), d) {
+		return s
 	}
-	all := slices.Clone(s.all)
-	all[at] = d.Forced()
-	return newSet(all), all[at]
+	return newSet(s.all, d)
+}
+
+// Knows reports whether files are known to be written in d, which is user-defined.
+func (s *Set) Knows(d *Dialect) bool { return s != nil && s.known == d }
+
+// Claim returns how strongly v looks like an element of d, a dialect of the set, and the sign
+// that decided it.
+func (s *Set) Claim(d *Dialect, v source.Value) (evidence.Weight, evidence.Sign) {
+	return d.Evidence.Weigh(v, s.Knows(d))
 }
 
 // ByMarks returns the first dialect whose marks hold of v, or nil.

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -32,15 +31,6 @@ type SideList struct {
 	// User, Assistant and Tool are the spellings of roles in new messages, with one
 	// alternative for each alternative of Role.
 	User, Assistant, Tool Lens
-	// WeakPlain is set for a dialect whose plain messages look like those of
-	// another; it claims them only weakly. WeakPlain, OwnRoles, Lacks and
-	// ResultNeeds identify the messages of a user-defined dialect. Built-in
-	// dialects use a table of evidence.
-	WeakPlain bool `toml:"faint"`
-	// OwnRoles lists roles that only this dialect uses.
-	OwnRoles []string `toml:"own"`
-	// Lacks lists keys that messages never have.
-	Lacks []string `toml:"never"`
 	// Controls lists roles of bookkeeping elements, which most logs that people
 	// build themselves have.
 	Controls []string
@@ -63,9 +53,6 @@ type SideList struct {
 	// empty, by being present.
 	Error  Lens
 	Failed string
-	// ResultNeeds lists fields of which every result has at least one, for a
-	// dialect whose results look like those of another.
-	ResultNeeds []Lens `toml:"mark"`
 	// CallTag and ResultTag begin a call and a result inside a text, as some models
 	// are trained to write them. Such calls cannot be told apart from other text.
 	CallTag, ResultTag string
@@ -219,37 +206,6 @@ func (d *SideList) body(v source.Value) source.Value {
 		}
 	}
 	return v
-}
-
-// Reads implements Driver.
-func (d *SideList) Reads(v source.Value) evidence.Weight {
-	roleVal, role := d.role(v)
-	body := d.body(v)
-	wrapped := body.Span() != v.Span()
-	if !roleVal.Exists() || !wrapped && slices.ContainsFunc(d.Lacks, func(key string) bool { return v.Get(key).Exists() }) {
-		return evidence.None
-	}
-	content, calls := d.Content.In(body), member(d.Calls, body)
-	own := contains(d.OwnRoles, roleVal)
-	switch first := firstCall(calls); {
-	case d.callsIn(calls), own && first.Get(d.ID.Key()).Kind() == source.String:
-		return evidence.Decisive
-	case first.Kind() == source.Object:
-		return evidence.None
-	case role == transcript.RoleTool:
-		needed := len(d.ResultNeeds) == 0 || slices.ContainsFunc(d.ResultNeeds, func(p Lens) bool { return p.Leads(body) })
-		if needed && (content.Exists() || d.ResultID.Leads(body)) {
-			return evidence.Decisive
-		}
-		return evidence.None
-	case content.Exists() && (wrapped || own):
-		return evidence.Decisive
-	case !content.Exists() && calls.Kind() != source.Array:
-		return evidence.None
-	case d.WeakPlain:
-		return evidence.Weak
-	}
-	return evidence.Plain
 }
 
 // callsIn reports whether a list or a map of calls has a call of this dialect.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -36,7 +37,7 @@ func (t Trace) Valid() error {
 		return nil
 	}
 	for text := range strings.SplitSeq(conds, " and ") {
-		if err := new(Cond).UnmarshalText([]byte(text)); err != nil {
+		if err := new(evidence.Cond).UnmarshalText([]byte(text)); err != nil {
 			return err
 		}
 	}
@@ -46,21 +47,18 @@ func (t Trace) Valid() error {
 // follow calls found for each value to which the trace leads in an element.
 func (t Trace) follow(v source.Value, found func(source.Value)) {
 	path, rest, _ := strings.Cut(string(t), " if ")
-	var conds []Cond
-	for text := range strings.SplitSeq(rest, " and ") {
-		var c Cond
-		if text != "" && c.UnmarshalText([]byte(text)) == nil {
-			conds = append(conds, c)
-		}
+	var conds []*evidence.Cond
+	if rest != "" {
+		conds = evidence.All(strings.Split(rest, " and ")...)
 	}
 	if path == wholeMessage {
-		if all(conds, v) {
+		if evidence.Hold(conds, v) {
 			found(v)
 		}
 		return
 	}
 	walk(v, strings.Split(path, "."), v, func(in, at source.Value) {
-		if all(conds, in) {
+		if evidence.Hold(conds, in) {
 			found(at)
 		}
 	})
@@ -86,28 +84,6 @@ func walk(v source.Value, path []string, in source.Value, found func(in, at sour
 			}
 		}
 	}
-}
-
-// all reports whether all conditions hold of a value.
-func all(conds []Cond, v source.Value) bool {
-	for i := range conds {
-		c := &conds[i]
-		got := c.At.In(v)
-		if len(c.Is) == 0 {
-			if !c.accepts(got) {
-				return false
-			}
-			continue
-		}
-		is := slices.ContainsFunc(c.Is, func(want string) bool {
-			start, open := strings.CutSuffix(want, "*")
-			return writes(got, want) || open && got.Kind() == source.String && strings.HasPrefix(got.Str(), start)
-		})
-		if is == c.Not {
-			return false
-		}
-	}
-	return true
 }
 
 // Strips returns the spans of what ties an element of the dialect to reasoning, besides the

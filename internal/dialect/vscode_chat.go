@@ -37,12 +37,7 @@ var VSCodeChat = &Dialect{
 				{Written: "false", State: transcript.CallInterrupted},
 			},
 		}},
-		Aborted: []Cond{
-			{At: "isCanceled", Is: []string{"true"}},
-			{At: "modelState.value", Is: []string{"2", "3"}},
-			{At: "result.errorDetails"},
-			{At: "result.metadata.maxToolCallsExceeded", Is: []string{"true"}},
-		},
+		Aborted: evidence.All("isCanceled=true", "modelState.value=2|3", "result.errorDetails", "result.metadata.maxToolCallsExceeded=true"),
 	}},
 }
 
@@ -59,7 +54,7 @@ type vsCodeReader struct{ *combinedReader }
 
 // vsCodeHidden recognizes a request that is no longer sent. One condition is
 // enough.
-var vsCodeHidden = []Cond{{At: "isHidden", Is: []string{"true"}}, {At: "shouldBeRemovedOnSend"}}
+var vsCodeHidden = evidence.All("isHidden=true", "shouldBeRemovedOnSend")
 
 // Read implements Reader.
 func (r vsCodeReader) Read(v source.Value) {
@@ -75,10 +70,10 @@ func (r vsCodeReader) Read(v source.Value) {
 	} else if !hollow(v.Get("response")) {
 		r.message(v)
 	}
-	if anyHolds(r.Aborted, v) {
+	if evidence.AnyHolds(r.Aborted, v) {
 		flagMessages(r.b.Conv, from, transcript.MessageAborted)
 	}
-	if anyHolds(vsCodeHidden, v) {
+	if evidence.AnyHolds(vsCodeHidden, v) {
 		flagMessages(r.b.Conv, from, transcript.MessageSuperseded)
 	}
 }

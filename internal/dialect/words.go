@@ -3,6 +3,8 @@ package dialect
 import (
 	"reflect"
 	"strings"
+
+	"github.com/toolguard/toolguard/internal/evidence"
 )
 
 // Words lists the keys and values that the row of a user-defined dialect looks for. A "*" at
@@ -14,16 +16,15 @@ func (d *Dialect) Words() []string {
 			return r < 0x80 && r != '_' && r != '-' && r != '$' && r != '*' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 		})...)
 	}
-	for _, m := range d.Marks {
-		add(m.String())
-	}
 	var walk func(v reflect.Value)
 	walk = func(v reflect.Value) {
 		switch v.Kind() {
 		case reflect.String:
 			add(v.String())
 		case reflect.Pointer, reflect.Interface:
-			if !v.IsNil() {
+			if v.Type() == reflect.TypeFor[*evidence.Cond]() {
+				add(v.Elem().FieldByName("text").String())
+			} else if !v.IsNil() {
 				walk(v.Elem())
 			}
 		case reflect.Slice, reflect.Array:

@@ -145,7 +145,7 @@ func (l *looker) Asides() (out []rules.Aside) {
 		switch {
 		case l.dialect.StripsWhole(e):
 			aside.Drop = []source.Span{e.Span()}
-		case l.dialect.Driver.Reads(e) == evidence.None: // otherwise it may be a message of another conversation
+		case l.dialect.Reads(e) == evidence.None: // otherwise it may be a message of another conversation
 			aside.Drop = l.dialect.Strips(e)
 		}
 		if len(aside.Drop) > 0 {

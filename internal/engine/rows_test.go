@@ -147,7 +147,7 @@ func TestMarks(t *testing.T) {
 		}
 		for line := range strings.SplitSeq(d.Example, "\n") {
 			v := source.NewValue([]byte(line), 0)
-			claim, _ := d.Claim(v)
+			claim, _ := d.Evidence.Weigh(v, false)
 			if asked := slices.Contains(slices.Collect(dialect.Builtin().Candidates(v)), d); claim != evidence.Decisive || !asked {
 				t.Errorf("%s: claim %d, asked %v: %s", d.Name, claim, asked, line)
 			}

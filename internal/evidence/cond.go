@@ -4,11 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"unsafe"
-
-	"github.com/tidwall/gjson"
+	"sync"
 
 	"github.com/toolguard/toolguard/internal/source"
 )
@@ -21,11 +18,14 @@ import (
 //	                 any for any value including null
 //	!path  path!=…   the condition without ! does not hold
 //
-// A path has the syntax of gjson, except that "|" separates alternatives. It is enough
-// if one of several alternatives matches, or one of the values that a path with "#"
-// leads to.
+// A path has the syntax of gjson, except that "|" separates alternatives and that "0" is
+// the first element of an array that is not null. It is enough if one of several
+// alternatives matches, or one of the values that a path with "#" leads to.
+//
+// A condition is compiled on first use, because most are never used.
 type Cond struct {
 	text string
+	once sync.Once
 	alts []path
 	is   []string
 	kind kind
@@ -50,14 +50,21 @@ const (
 	anArray
 )
 
-var kinds = map[string]kind{
-	"any": anything, "string": aString, "number": aNumber, "bool": aBool, "object": anObject, "array": anArray,
+var kinds = [...]string{anything: "any", aString: "string", aNumber: "number", aBool: "bool", anObject: "object", anArray: "array"}
+
+// sourceKinds are the kinds of values that the conditions on kinds accept.
+var sourceKinds = [...]source.Kind{aString: source.String, aNumber: source.Number, aBool: source.Bool, anObject: source.Object, anArray: source.Array}
+
+// UnmarshalText sets the condition to the one that a text describes.
+func (c *Cond) UnmarshalText(text []byte) (err error) {
+	c.text = string(text)
+	c.once.Do(func() { err = c.parse() })
+	return err
 }
 
-// Parse parses a condition.
-func Parse(text string) (Cond, error) {
-	c := Cond{text: text}
-	rest, not := strings.CutPrefix(text, "!")
+// parse compiles the text.
+func (c *Cond) parse() error {
+	rest, not := strings.CutPrefix(c.text, "!")
 	c.not = not
 	if at := outside(rest, '='); at >= 0 {
 		c.is = strings.Split(rest[at+1:], "|")
@@ -66,119 +73,142 @@ func Parse(text string) (Cond, error) {
 			c.not = !c.not
 		}
 	} else if at := strings.LastIndexByte(rest, ':'); at >= 0 {
-		if k, known := kinds[rest[at+1:]]; known {
-			c.kind, rest = k, rest[:at]
+		if k := slices.Index(kinds[:], rest[at+1:]); k > 0 {
+			c.kind, rest = kind(k), rest[:at]
 		}
 	}
-	if rest == tools {
+	switch rest {
+	case tools:
 		c.tool = true
-		return c, nil
+		return nil
+	case "":
+		return errors.New("expected a path: field names joined by dots")
 	}
-	if rest == "" {
-		return c, errors.New("expected a path: field names joined by dots")
-	}
-	for left, more := rest, true; more; {
-		one := left
-		at := outside(left, '|')
-		if more = at >= 0; more {
-			one, left = left[:at], left[at+1:]
-		}
-		p, err := parsePath(one)
+	for _, alt := range split(rest, '|') {
+		p, err := parsePath(alt)
 		if err != nil {
-			return c, fmt.Errorf("%q is not a path: %w", rest, err)
+			return fmt.Errorf("%q is not a path: %w", rest, err)
 		}
 		c.alts = append(c.alts, p)
 	}
-	return c, nil
+	return nil
 }
 
-// All returns the conditions of texts in the program. It panics if a text is invalid.
-func All(texts ...string) []Cond {
-	out := make([]Cond, len(texts))
-	for i, text := range texts {
-		c, err := Parse(text)
-		if err != nil {
-			panic(err)
+// compiled returns the condition with its text compiled. It panics if that text, which is
+// one of the program, is invalid.
+func (c *Cond) compiled() *Cond {
+	c.once.Do(func() {
+		if err := c.parse(); err != nil {
+			panic("condition " + c.text + ": " + err.Error())
 		}
-		out[i] = c
+	})
+	return c
+}
+
+// All returns the conditions of texts in the program.
+func All(texts ...string) []*Cond {
+	out := make([]*Cond, len(texts))
+	for i, text := range texts {
+		out[i] = &Cond{text: text}
 	}
 	return out
 }
 
 // Hold reports whether all conditions hold for a value.
-func Hold(conds []Cond, v source.Value) bool {
-	for i := range conds {
-		if !conds[i].Holds(v) {
-			return false
-		}
-	}
-	return true
+func Hold(conds []*Cond, v source.Value) bool {
+	return !slices.ContainsFunc(conds, func(c *Cond) bool { return !c.Holds(v) })
 }
 
-// UnmarshalText parses a condition.
-func (c *Cond) UnmarshalText(text []byte) (err error) {
-	*c, err = Parse(string(text))
-	return err
+// AnyHolds reports whether one of the conditions holds for a value.
+func AnyHolds(conds []*Cond, v source.Value) bool {
+	return slices.ContainsFunc(conds, func(c *Cond) bool { return c.Holds(v) })
 }
 
 // String returns the text of the condition.
-func (c Cond) String() string { return c.text }
+func (c *Cond) String() string { return c.text }
 
 // Equal reports whether two conditions have the same text.
-func (c Cond) Equal(other Cond) bool { return c.text == other.text }
+func (c *Cond) Equal(other *Cond) bool { return c.text == other.text }
 
 // Holds reports whether the condition holds for a value.
 func (c *Cond) Holds(v source.Value) bool {
-	return c.holds(func(p *path) source.Value { return p.first(v) }, v)
-}
-
-// holds is Holds, where first returns the value of the first key of a path.
-func (c *Cond) holds(first func(p *path) source.Value, of source.Value) bool {
+	c.compiled()
 	if c.tool {
-		return speaksOfTools(of) != c.not
+		return speaksOfTools(v) != c.not
 	}
 	for i := range c.alts {
-		p := &c.alts[i]
-		if c.any(p.behind(first(p)), p.many) {
+		if p := &c.alts[i]; c.at(p, p.first(v)) {
 			return !c.not
 		}
 	}
 	return c.not
 }
 
-// any reports whether a value, or one of many, is as the condition requires.
-func (c *Cond) any(v source.Value, many bool) bool {
-	if !many {
-		return c.wants(v)
+// Keys returns the first keys of the alternatives of the path, "" for those that begin with
+// anything else.
+func (c *Cond) Keys() []string {
+	keys := make([]string, len(c.compiled().alts))
+	for i := range c.alts {
+		keys[i] = c.alts[i].key
 	}
-	for _, e := range v.Elements() {
-		if c.wants(e) {
-			return true
+	return keys
+}
+
+// HoldsAt is Holds for a value whose fields have been looked up: firsts are the values of
+// Keys.
+func (c *Cond) HoldsAt(v source.Value, firsts []source.Value) bool {
+	for i := range c.alts {
+		at := v
+		if c.alts[i].key != "" {
+			at = firsts[i]
+		}
+		if c.at(&c.alts[i], at) {
+			return !c.not
 		}
 	}
-	return false
+	return c.not
+}
+
+// held is HoldsAt for a condition of a table, which gives each key a slot.
+func (c *Cond) held(v source.Value, slots []source.Value) bool {
+	if c.tool {
+		return speaksOfTools(v) != c.not
+	}
+	for i := range c.alts {
+		p, at := &c.alts[i], v
+		if p.key != "" {
+			at = slots[p.slot]
+		}
+		if c.at(p, at) {
+			return !c.not
+		}
+	}
+	return c.not
+}
+
+// at reports whether a path leads from the value of its first key to one that is wanted.
+func (c *Cond) at(p *path, first source.Value) bool {
+	if len(p.steps) == 0 && p.rest == "" {
+		return c.wants(first)
+	}
+	_, ok := p.follow(first, p.steps, c.wants)
+	return ok
 }
 
 // wants reports whether a value is as the condition requires.
 func (c *Cond) wants(v source.Value) bool {
-	if len(c.is) > 0 {
-		return slices.ContainsFunc(c.is, func(s string) bool { return says(v, s) })
+	switch {
+	case len(c.is) > 0:
+		for _, s := range c.is {
+			if says(v, s) {
+				return true
+			}
+		}
+		return false
+	case c.kind >= aString:
+		return v.Kind() == sourceKinds[c.kind]
 	}
-	switch c.kind {
-	case anything:
-		return v.Exists()
-	case aString:
-		return v.Kind() == source.String
-	case aNumber:
-		return v.Kind() == source.Number
-	case aBool:
-		return v.Kind() == source.Bool
-	case anObject:
-		return v.Kind() == source.Object
-	case anArray:
-		return v.Kind() == source.Array
-	}
-	return v.Exists() && v.Kind() != source.Null
+	return v.Exists() && (c.kind == anything || v.Kind() != source.Null)
 }
 
 // says reports whether a value is the string s, or another scalar with the text s. A "*"
@@ -200,186 +230,61 @@ func says(v source.Value, s string) bool {
 	return v.Is(s)
 }
 
-// A path is one alternative of a path.
-type path struct {
-	text string
-	key  string // the first key; "" if the path begins with anything else
-	rest string // the part after the first key, for gjson
-	// head is set if the path continues with the first element that is not null of the
-	// array at lead, and then with tail.
-	head       bool
-	lead, tail string
-	many       bool // it leads to an array of the values found
-	slot       int  // the slot of the key in a table
-}
-
-// parsePath parses a path without alternatives. The empty path leads to the value itself.
-func parsePath(text string) (path, error) {
-	p := path{text: text}
-	switch {
-	case text == "", text == "@this":
-		return p, nil
-	case strings.HasPrefix(text, "/"):
-		return p, errors.New("expected field names joined by dots")
-	}
-	names, err := segments(text)
-	if err != nil {
-		return p, err
-	}
-	for i, name := range names {
-		// After an array index, "#" leads to one value: the length of the array at the
-		// end of a path.
-		last := i == len(names)-1
-		p.many = p.many || !last && name == "#" || strings.HasPrefix(name, "#(") && strings.HasSuffix(name, "#")
-		if n, err := strconv.Atoi(name); err == nil && n < 0 {
-			names[i] = "@reverse." + strconv.Itoa(-n-1) // gjson counts from the start
-		}
-	}
-	first := unescaped(names[0])
-	if strings.ContainsAny(names[0][:1], "#@[{!") || len(first) == len(names[0]) && strings.ContainsAny(first, "*?") {
-		p.rest = strings.Join(names, ".")
-		return p, nil
-	}
-	p.key, names = first, names[1:]
-	if i := slices.Index(names, "0"); i >= 0 && !slices.ContainsFunc(names[:i], leadsToMany) {
-		p.head, p.lead, p.tail = true, strings.Join(names[:i], "."), strings.Join(names[i+1:], ".")
-	}
-	p.rest = strings.Join(names, ".")
-	return p, nil
-}
-
-// leadsToMany reports whether a name is a pattern or query, after which gjson may return
-// an array.
-func leadsToMany(name string) bool { return strings.ContainsAny(name, "#@*?[{!") }
-
-// segments returns the names in a path.
-func segments(text string) (names []string, err error) {
-	depth := strings.Count(text, "(") + strings.Count(text, "[") + strings.Count(text, "{")
-	if depth != strings.Count(text, ")")+strings.Count(text, "]")+strings.Count(text, "}") {
-		return nil, errors.New("a bracket is not closed")
-	}
-	for rest, more := text, true; more; {
-		name := rest
-		at := outside(rest, '.')
-		if more = at >= 0; more {
-			name, rest = rest[:at], rest[at+1:]
-		}
-		if name == "" {
-			return nil, errors.New("a field name is empty")
-		}
-		names = append(names, name)
-	}
-	return names, nil
-}
-
-// outside returns the index of the first byte c of a text that is not in brackets or
-// quotes and not escaped, or -1.
-func outside(text string, c byte) int {
-	depth, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch b := text[i]; {
-		case b == '\\':
-			i++
-		case b == '"' && depth > 0:
-			quoted = !quoted
-		case quoted:
-		case b == '(' || b == '[' || b == '{':
-			depth++
-		case b == ')' || b == ']' || b == '}':
-			depth--
-		case b == c && depth == 0:
-			return i
-		}
-	}
-	return -1
-}
-
-// unescaped removes the backslashes from a name.
-func unescaped(name string) string {
-	var b strings.Builder
-	for i := 0; i < len(name); i++ {
-		if name[i] == '\\' && i+1 < len(name) {
-			i++
-		}
-		b.WriteByte(name[i])
-	}
-	return b.String()
-}
-
-// first returns the value of the first key of the path.
-func (p *path) first(v source.Value) source.Value {
-	if p.key == "" {
-		return v
-	}
-	if v.Kind() == source.Array {
-		return ask(v, p.key)
-	}
-	return v.Get(p.key)
-}
-
-// behind follows the rest of a path.
-func (p *path) behind(v source.Value) source.Value {
-	if !p.head {
-		return follow(v, p.rest)
-	}
-	if v = follow(v, p.lead); v.Kind() == source.Array {
-		v = v.First()
-	} else {
-		v = ask(v, "0")
-	}
-	return follow(v, p.tail)
-}
-
-// follow returns the value at a path, or v itself for the empty path.
-func follow(v source.Value, path string) source.Value {
-	if path == "" {
-		return v
-	}
-	return ask(v, path)
-}
-
-// ask calls gjson. It passes only objects and arrays, because gjson would search a string
-// for its first bracket.
-func ask(v source.Value, path string) source.Value {
-	if k := v.Kind(); k != source.Object && k != source.Array {
-		return source.Value{}
-	}
-	// For a value that is not in memory, read only the part that the path leads to.
-	for v.Outside() {
-		name, rest, more := strings.Cut(path, ".")
-		if v.Kind() == source.Array || !plainName(name) {
-			if v = v.Head(MostElements); v.Outside() {
-				v = v.Held()
-			}
+// shown describes how a condition holds for a value. If name is not empty, it is used for
+// the field.
+func (c *Cond) shown(v source.Value, name string) string {
+	p, got := &c.alts[0], source.Value{}
+	for i := range c.alts {
+		if found, ok := c.alts[i].follow(c.alts[i].first(v), c.alts[i].steps, c.wants); ok {
+			p, got = &c.alts[i], found
 			break
 		}
-		if v = v.Get(name); !more {
-			return v
-		}
-		path = rest
 	}
-	if k := v.Kind(); k != source.Object && k != source.Array {
-		return source.Value{}
+	if name == "" {
+		name = p.name()
 	}
-	// gjson copies its result if it gets bytes, so pass a string without copying. The
-	// bytes do not change until gjson returns.
-	got := gjson.Get(unsafe.String(unsafe.SliceData(v.Raw()), len(v.Raw())), path)
-	switch {
-	case got.Raw == "":
-		return source.Value{}
-	case got.Index > 0:
-		at := v.Span().Start + int64(got.Index)
-		return v.Part(source.Span{Start: at, End: at + int64(len(got.Raw))})
+	if got.Kind() == source.String && (len(c.is) > 0 || c.kind == aString) {
+		return name + " " + string(got.Raw())
 	}
-	return source.NewValue([]byte(got.Raw), v.Span().Start) // assembled from several values
+	return name
 }
 
-// plainName reports whether a segment of a path is just a key.
-func plainName(name string) bool { return !strings.ContainsAny(name, `#@[{!*?\|(`) }
+// keywords returns the keys and strings that occur in each value for which the condition
+// holds or, if not is set, does not hold. The value is at the given depth: 0 for the value
+// itself, 1 for an element of an array in it. Deeper values are ignored.
+func (c *Cond) keywords(depth int, not bool) []Keywords {
+	if c.not != not || c.tool {
+		return nil
+	}
+	var out []Keywords
+	names := make([][]string, len(c.alts))
+	texts := len(c.is) > 0 && !c.scalar() && !slices.ContainsFunc(c.is, func(s string) bool { return strings.Contains(s, "*") })
+	for i := range c.alts {
+		if c.alts[i].key == "" {
+			return nil
+		}
+		exact := false
+		names[i], exact = c.alts[i].keys()
+		texts = texts && exact && len(names[i])+depth <= 2
+	}
+	for level := depth; level < 2; level++ {
+		if !slices.ContainsFunc(names, func(n []string) bool { return len(n) <= level-depth }) {
+			var m Keywords
+			for i := range names {
+				m = append(m, names[i][level-depth])
+			}
+			out = append(out, m)
+		}
+	}
+	if texts {
+		out = append(out, c.is)
+	}
+	return out
+}
 
-// name returns the name by which reports show the path: the last one, or the one in its
-// last query.
-func (p *path) name() string {
-	text := strings.TrimSuffix(p.text, ".0")
-	return text[strings.LastIndexByte(text, '.')+1:]
+// scalar reports whether a text could also be a scalar other than a string.
+func (c *Cond) scalar() bool {
+	return slices.ContainsFunc(c.is, func(s string) bool {
+		return s == "" || s == "true" || s == "false" || s == "null" || strings.IndexAny(s[:1], "-0123456789") == 0
+	})
 }

@@ -63,8 +63,8 @@ func TestCond(t *testing.T) {
 		{"s.app", false}, // gjson would search the string
 		{"app.x", false},
 	} {
-		c, err := Parse(test.cond)
-		if err != nil {
+		c := &Cond{}
+		if err := c.UnmarshalText([]byte(test.cond)); err != nil {
 			t.Fatal(err)
 		}
 		if got := c.Holds(v); got != test.want {
@@ -85,7 +85,7 @@ func TestCondErrors(t *testing.T) {
 		"/a":     `"/a" is not a path: expected field names joined by dots`,
 		"a.#(b":  `"a.#(b" is not a path: a bracket is not closed`,
 	} {
-		if _, err := Parse(text); err == nil || err.Error() != want {
+		if err := new(Cond).UnmarshalText([]byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -3,7 +3,6 @@ package evidence
 import (
 	"bytes"
 	"maps"
-	"strings"
 
 	"github.com/toolguard/toolguard/internal/source"
 )
@@ -38,7 +37,7 @@ func (a *Aspect) Table(t *Table) {
 	}
 	t.once.Do(t.compile)
 	for i := range t.rows {
-		a.Conds(t.rows[i].conds)
+		a.Conds(t.rows[i].If)
 	}
 	for i := range t.lists {
 		l := &t.lists[i]
@@ -47,13 +46,13 @@ func (a *Aspect) Table(t *Table) {
 			for _, name := range path {
 				list = list.member(name)
 			}
-			for _, g := range l.groups {
-				list.item().Conds(g.conds)
+			for _, conds := range l.conds {
+				list.item().Conds(conds)
 				switch l.object {
 				case ".*":
-					list.other().Conds(g.conds)
+					list.other().Conds(conds)
 				case ".?":
-					list.Conds(g.conds)
+					list.Conds(conds)
 				}
 			}
 		}
@@ -61,63 +60,20 @@ func (a *Aspect) Table(t *Table) {
 }
 
 // Conds adds what conditions examine.
-func (a *Aspect) Conds(conds []Cond) {
-	for i := range conds {
-		c := &conds[i]
-		if c.tool {
+func (a *Aspect) Conds(conds []*Cond) {
+	for _, c := range conds {
+		if c.compiled().tool {
 			a.keys = true
 			typ := a.member("type")
 			typ.says, typ.opaque = true, true
 		}
-		for j := range c.alts {
-			p := &c.alts[j]
-			first := a
+		for i := range c.alts {
+			p, first := &c.alts[i], a
 			if p.key != "" {
 				first = a.member(p.key)
 			}
-			var names []string
-			if p.rest != "" {
-				names, _ = segments(p.rest) // it was parsed before
-			}
-			first.follow(names, c)
+			p.observe(first, p.steps, c)
 		}
-	}
-}
-
-// follow adds what a condition examines at the end of a path, given as gjson names.
-func (a *Aspect) follow(names []string, c *Cond) {
-	for i, name := range names {
-		switch {
-		case name == "@this", name == "@reverse":
-			continue // outlines keep the order, from either end
-		case name == "@keys":
-			a.keys, a.places = true, true // gjson returns a null for each element
-			a.item()
-			return
-		case name == "#" && i == len(names)-1:
-			a.item()
-			a.places = true
-			a = a.member(name) // in an object, gjson treats it as a key
-		case name == "#":
-			a.member(name).follow(names[i+1:], c)
-			a = a.item()
-		case strings.Trim(name, "0123456789") == "":
-			a.places = a.places || name != "0"
-			a.item().follow(names[i+1:], c)
-			a = a.member(name)
-		case name == "*":
-			a.keys = true // it matches the first field
-			a = a.other()
-		case strings.ContainsAny(name, `#@*?[{!\`):
-			a.opaque = true
-			return
-		default:
-			a = a.member(name)
-		}
-	}
-	for _, s := range c.is {
-		a.says = true
-		a.opaque = a.opaque || strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[")
 	}
 }
 

@@ -44,14 +44,14 @@ func TestOutlines(t *testing.T) {
 		"no tools": NewTable("none if @tools", "plain if a:any").Knows("tool"),
 	} {
 		all = append(all, question{text, func(a *Aspect) { a.Table(table) }, func(v source.Value) string {
-			weight, sign := table.Weigh(v)
+			weight, sign := table.Weigh(v, false)
 			return fmt.Sprint(weight, " ", sign.Alike())
 		}})
 	}
 	tools := NewTable("none if @tools", "plain if a:any")
 	others := All("tool.a=x", "tool.0=x")
 	all = append(all, question{"tools of others", func(a *Aspect) { a.Table(tools); a.Conds(others) }, func(v source.Value) string {
-		weight, _ := tools.Weigh(v)
+		weight, _ := tools.Weigh(v, false)
 		return fmt.Sprint(weight)
 	}})
 	values := someObjects(sample.Size(40_000, 8_000, 4_000))

@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -23,45 +22,55 @@ const (
 
 var weights = [...]string{"none", "weak", "plain", "shared", "decisive"}
 
-// A row is one piece of evidence. If all its conditions hold, it has the weight.
-type row struct {
-	weight Weight
-	conds  []Cond
-	groups []group
-	shown  string
-	byList bool
-	alike  bool
+// A Row is one piece of evidence. If all its conditions hold, it has the weight.
+type Row struct {
+	Weight Weight
+	If     []*Cond
+	Lists  []Elements
+	Sign   string // what reports show, if not the first condition
+	Shown  string // the field that they show instead of that of the condition
+	ByList bool   // reports show the name of the first list
+	// Alike is set if other dialects write the same: the row counts only if something else in
+	// a value may be evidence for the dialect, or if the dialect is known.
+	Alike bool
+	// Known is set if the row counts only if the dialect is known.
+	Known bool
 }
 
-// A group is a set of conditions on the elements of an array.
-type group struct {
-	list  string
-	conds []Cond
-	not   bool // no element satisfies them
-	at    int  // the index of the list in the table
-	bit   uint // its bit among the groups of that list
+// Elements are conditions on the elements of an array: one element satisfies all of them
+// or, if No is set, none does.
+type Elements struct {
+	// List leads to the array. Its alternatives are joined by "|", and its keys by ".". If it
+	// ends with ".*" and leads to an object, the values of its fields count as elements. If it
+	// ends with ".?", the object itself is the only element.
+	List string
+	No   bool
+	If   []*Cond
+
+	at  int  // the index of the list in the table
+	bit uint // its bit among the conditions on that list
 }
 
 // parseRow parses a row in the syntax of NewTable.
-func parseRow(text string) row {
+func parseRow(text string) Row {
 	says, remarks, more := strings.Cut(text, ", ")
 	weight, conds, ok := strings.Cut(says, " if ")
 	n := slices.Index(weights[:], weight)
 	if !ok || n < 0 {
 		panic("evidence: want a weight and conditions: " + text)
 	}
-	r := row{weight: Weight(n)}
+	r := Row{Weight: Weight(n)}
 	for cond := range strings.SplitSeq(conds, " and ") {
 		switch words := strings.Fields(cond); {
 		case len(words) == 4 && (words[0] == "any" || words[0] == "no") && words[2] == "has":
-			r.groups = append(r.groups, group{list: words[1], not: words[0] == "no", conds: All(words[3])})
+			r.Lists = append(r.Lists, Elements{List: words[1], No: words[0] == "no", If: All(words[3])})
 		case len(words) != 1:
 			panic("evidence: want one condition, or a list and one: " + text)
-		case len(r.groups) > 0:
-			g := &r.groups[len(r.groups)-1]
-			g.conds = append(g.conds, All(cond)...)
+		case len(r.Lists) > 0:
+			e := &r.Lists[len(r.Lists)-1]
+			e.If = append(e.If, All(cond)...)
 		default:
-			r.conds = append(r.conds, All(cond)...)
+			r.If = append(r.If, All(cond)...)
 		}
 	}
 	for more {
@@ -70,11 +79,11 @@ func parseRow(text string) row {
 		name, as := strings.CutPrefix(remark, "shown as ")
 		switch {
 		case as:
-			r.shown = name
+			r.Shown = name
 		case remark == "shown by list":
-			r.byList = true
+			r.ByList = true
 		case remark == "alike":
-			r.alike = true
+			r.Alike = true
 		default:
 			panic("evidence: no such remark: " + text)
 		}
@@ -86,9 +95,9 @@ func parseRow(text string) row {
 // weight None says that a value belongs to another dialect.
 type Table struct {
 	once  sync.Once
-	texts []string
-	rows  []row          // the texts, compiled
-	slots map[string]int // of the first names of paths
+	texts []string // of the rows, until they are compiled
+	rows  []Row
+	slots map[string]int // of the first keys of paths
 	known []string       // those keys, and others that the dialect uses for tools
 	lists []list
 }
@@ -98,19 +107,21 @@ type list struct {
 	paths  [][]string // alternative paths, as keys
 	slots  []int      // of the first keys
 	object string     // how an object in its place is treated: ".*", ".?", or not at all
-	groups []*group
-	inner  map[string]int // slots of the fields of an element
+	conds  [][]*Cond  // on the elements
+	inner  map[string]int
 }
 
 // MostElements limits how many elements of an array are examined. A longer array holds
 // messages, because no message has so many parts.
 const MostElements = 4096
 
-// mostSlots limits the number of first keys of a table.
-const mostSlots = 32
-
-// mostLists limits the number of lists of a table.
-const mostLists = 8
+const (
+	// fewSlots and fewLists are how many values and answers fit on the stack.
+	fewSlots = 32
+	fewLists = 8
+	// mostConds limits how many sets of conditions a list has, which have a bit each.
+	mostConds = 64
+)
 
 // NewTable returns a table of rows, each of which is a weight and conditions:
 //
@@ -119,37 +130,31 @@ const mostLists = 8
 //	shared if role:string and any parts has type=thinking and no parts has type=image
 //
 // "any" is followed by an array of which one element satisfies all conditions up to the
-// next array, and "no" by one of which no element does. An array is given by its path or
-// by alternative paths. If the path ends with ".*" and leads to an object, the values of
-// its fields count as elements. If it ends with ".?", the object itself is the only
-// element.
+// next array, and "no" by one of which no element does; Elements.List says how arrays are
+// written.
 //
 // Reports show the first condition of a row, or if it has none, that of its first
-// array. Remarks can follow:
-//
-//	, shown as name    shows the field with that name instead
-//	, shown by list    shows the name of the array
-//	, alike            other dialects write the same: the row counts only if something
-//	                   else in a value may be evidence for the dialect, or if the
-//	                   dialect is known
+// array. Remarks can follow: "shown as name", "shown by list" and "alike", for the fields of
+// a Row.
 //
 // Rows are compiled on first use, because most tables are never used.
 func NewTable(rows ...string) *Table { return &Table{texts: rows} }
 
+// TableOf returns a table of rows.
+func TableOf(rows ...Row) *Table { return &Table{rows: rows} }
+
 // compile compiles the rows.
 func (t *Table) compile() {
-	t.rows = make([]row, len(t.texts))
-	t.slots = map[string]int{}
-	for i, text := range t.texts {
-		t.rows[i] = parseRow(text)
-		r := &t.rows[i]
-		place(r.conds, t.slots)
-		for j := range r.groups {
-			t.list(&r.groups[j])
-		}
+	for _, text := range t.texts {
+		t.rows = append(t.rows, parseRow(text))
 	}
-	if len(t.lists) > mostLists {
-		panic("evidence: too many lists in a table")
+	t.slots = map[string]int{}
+	for i := range t.rows {
+		r := &t.rows[i]
+		place(r.If, t.slots)
+		for j := range r.Lists {
+			t.list(&r.Lists[j])
+		}
 	}
 	for name := range t.slots {
 		t.known = append(t.known, name)
@@ -163,10 +168,10 @@ func (t *Table) Knows(names ...string) *Table {
 }
 
 // place gives each first key a slot.
-func place(conds []Cond, slots map[string]int) {
-	for i := range conds {
-		for j := range conds[i].alts {
-			if p := &conds[i].alts[j]; p.key != "" {
+func place(conds []*Cond, slots map[string]int) {
+	for _, c := range conds {
+		for i := range c.compiled().alts {
+			if p := &c.alts[i]; p.key != "" {
 				p.slot = slotOf(p.key, slots)
 			}
 		}
@@ -177,17 +182,14 @@ func slotOf(key string, slots map[string]int) int {
 	n, known := slots[key]
 	if !known {
 		n = len(slots)
-		if n == mostSlots {
-			panic("evidence: too many names in a table")
-		}
 		slots[key] = n
 	}
 	return n
 }
 
-// list adds a group to its list.
-func (t *Table) list(g *group) {
-	name, object := g.list, ""
+// list adds conditions to their list.
+func (t *Table) list(e *Elements) {
+	name, object := e.List, ""
 	if n := len(name) - 2; n >= 0 && (name[n:] == ".*" || name[n:] == ".?") {
 		name, object = name[:n], name[n:]
 	}
@@ -195,10 +197,10 @@ func (t *Table) list(g *group) {
 	for alt := range strings.SplitSeq(name, "|") {
 		paths = append(paths, strings.FieldsFunc(alt, func(c rune) bool { return c == '.' }))
 	}
-	g.at = slices.IndexFunc(t.lists, func(l list) bool {
-		return l.object == object && slices.EqualFunc(l.paths, paths, slices.Equal)
+	e.at = slices.IndexFunc(t.lists, func(l list) bool {
+		return l.object == object && len(l.conds) < mostConds && slices.EqualFunc(l.paths, paths, slices.Equal)
 	})
-	if g.at < 0 {
+	if e.at < 0 {
 		l := list{paths: paths, object: object, inner: map[string]int{}}
 		for _, p := range paths {
 			slot := -1 // the value itself
@@ -207,13 +209,13 @@ func (t *Table) list(g *group) {
 			}
 			l.slots = append(l.slots, slot)
 		}
-		g.at = len(t.lists)
+		e.at = len(t.lists)
 		t.lists = append(t.lists, l)
 	}
-	l := &t.lists[g.at]
-	place(g.conds, l.inner)
-	g.bit = uint(len(l.groups))
-	l.groups = append(l.groups, g)
+	l := &t.lists[e.at]
+	place(e.If, l.inner)
+	e.bit = uint(len(l.conds))
+	l.conds = append(l.conds, e.If)
 }
 
 // in returns the array in a value and the name of its path. slots are the values of the
@@ -222,10 +224,7 @@ func (l *list) in(v source.Value, slots []source.Value) (got source.Value, name 
 	for i, p := range l.paths {
 		got := v
 		if l.slots[i] >= 0 {
-			got = slots[l.slots[i]]
-			for _, name := range p[1:] {
-				got = got.Get(name)
-			}
+			got = slots[l.slots[i]].Path(p[1:]...)
 		}
 		if k := got.Kind(); k == source.Array || k == source.Object && l.object != "" {
 			if len(p) > 0 {
@@ -257,8 +256,8 @@ func (l *list) each(v source.Value, yield func(e source.Value) bool) {
 	}
 }
 
-// read sets slots to the fields of an object. If a key occurs twice, the first one
-// counts.
+// read sets slots to the fields of an object, in one pass. If a key occurs twice, the first
+// one counts.
 func read(v source.Value, at map[string]int, slots []source.Value) {
 	left := len(at)
 	for k, val := range v.Members() {
@@ -276,16 +275,24 @@ func read(v source.Value, at map[string]int, slots []source.Value) {
 	}
 }
 
-// held returns the set of groups of the list that an element satisfies.
+// room returns n values in a room on the stack if they fit.
+func room[T any](of []T, n int) []T {
+	if n > len(of) {
+		return make([]T, n)
+	}
+	return of[:n]
+}
+
+// held returns the set of conditions of the list that an element satisfies.
 func (l *list) held(v source.Value) (bits uint64) {
-	all := uint64(1)<<len(l.groups) - 1
-	var room [mostSlots]source.Value
-	slots := room[:len(l.inner)]
+	all := ^uint64(0) >> (mostConds - len(l.conds))
+	var stack [fewSlots]source.Value
+	slots := room(stack[:], len(l.inner))
 	l.each(v, func(e source.Value) bool {
 		clear(slots)
 		read(e, l.inner, slots)
-		for i, g := range l.groups {
-			if bits&(1<<i) == 0 && allHold(g.conds, e, slots) {
+		for i, conds := range l.conds {
+			if bits&(1<<i) == 0 && allHeld(conds, e, slots) {
 				bits |= 1 << i
 			}
 		}
@@ -294,64 +301,56 @@ func (l *list) held(v source.Value) (bits uint64) {
 	return bits
 }
 
-func allHold(conds []Cond, of source.Value, slots []source.Value) bool {
-	for i := range conds {
-		if !conds[i].held(of, slots) {
+func allHeld(conds []*Cond, of source.Value, slots []source.Value) bool {
+	for _, c := range conds {
+		if !c.held(of, slots) {
 			return false
 		}
 	}
 	return true
 }
 
-// held reports whether the condition holds for a value whose first keys are in slots.
-func (c *Cond) held(of source.Value, slots []source.Value) bool {
-	return c.holds(func(p *path) source.Value {
-		if p.key == "" {
-			return of
-		}
-		return slots[p.slot]
-	}, of)
-}
-
 // Weigh returns the weight of the evidence that an object belongs to the dialect, and the
-// sign that decided it.
-func (t *Table) Weigh(v source.Value) (Weight, Sign) {
+// sign that decided it. known says that the dialect is known.
+func (t *Table) Weigh(v source.Value, known bool) (Weight, Sign) {
 	if t == nil || v.Kind() != source.Object {
 		return None, Sign{}
 	}
 	t.once.Do(t.compile)
-	var room [mostSlots]source.Value
-	slots := room[:len(t.slots)]
+	var values [fewSlots]source.Value
+	slots := room(values[:], len(t.slots))
 	read(v, t.slots, slots)
-	var held [mostLists]uint64
-	var asked [mostLists]bool
+	var bits [fewLists]uint64
+	var answers [fewLists]bool
+	held, asked := room(bits[:], len(t.lists)), room(answers[:], len(t.lists))
 	for i := range t.rows {
 		r := &t.rows[i]
-		if !t.allHold(r.conds, v, slots) {
+		if r.Known && !known || !t.allHold(r.If, v, slots) {
 			continue
 		}
 		ok := true
-		for j := range r.groups {
-			g := &r.groups[j]
-			if !asked[g.at] {
-				l := &t.lists[g.at]
+		for j := range r.Lists {
+			e := &r.Lists[j]
+			if !asked[e.at] {
+				l := &t.lists[e.at]
 				in, _ := l.in(v, slots)
-				held[g.at], asked[g.at] = l.held(in), true
+				held[e.at], asked[e.at] = l.held(in), true
 			}
-			if ok = held[g.at]>>g.bit&1 == 1 != g.not; !ok {
+			if ok = held[e.at]>>e.bit&1 == 1 != e.No; !ok {
 				break
 			}
 		}
 		if ok {
-			return r.weight, Sign{table: t, row: r, of: v}
+			return r.Weight, Sign{table: t, row: r, of: v}
 		}
 	}
 	return None, Sign{}
 }
 
-func (t *Table) allHold(conds []Cond, v source.Value, slots []source.Value) bool {
-	for i := range conds {
-		if c := &conds[i]; c.tool {
+// allHold is allHeld for conditions on a whole message.
+func (t *Table) allHold(conds []*Cond, v source.Value, slots []source.Value) bool {
+	for _, c := range conds {
+		if c.tool {
 			if t.unknownTools(v) == c.not {
 				return false
 			}
@@ -375,13 +374,13 @@ func (t *Table) unknownTools(v source.Value) bool {
 // A Sign is what decided: a field, and its value if that matters.
 type Sign struct {
 	table *Table
-	row   *row
+	row   *Row
 	of    source.Value
 	name  string // of a sign without a table
 }
 
 // Alike reports whether other dialects write the same.
-func (s Sign) Alike() bool { return s.row != nil && s.row.alike }
+func (s Sign) Alike() bool { return s.row != nil && s.row.Alike }
 
 // In returns the same sign for another value.
 func (s Sign) In(v source.Value) Sign {
@@ -396,47 +395,29 @@ func Named(name string) Sign { return Sign{name: name} }
 
 // String describes the sign: `tool_calls`, `type "tool_use"`.
 func (s Sign) String() string {
-	if s.row == nil {
+	switch {
+	case s.row == nil:
 		return s.name
+	case s.row.Sign != "":
+		return s.row.Sign
+	case len(s.row.If) > 0:
+		return s.row.If[0].shown(s.of, s.row.Shown)
 	}
-	if len(s.row.conds) > 0 {
-		return s.row.conds[0].shown(s.of, s.row.shown)
-	}
-	g := &s.row.groups[0]
-	l := &s.table.lists[g.at]
-	var room [mostSlots]source.Value
-	read(s.of, s.table.slots, room[:len(s.table.slots)])
-	list, name := l.in(s.of, room[:])
-	if s.row.byList {
+	first := &s.row.Lists[0]
+	l := &s.table.lists[first.at]
+	slots := make([]source.Value, len(s.table.slots))
+	read(s.of, s.table.slots, slots)
+	in, name := l.in(s.of, slots)
+	if s.row.ByList {
 		return name
 	}
-	l.each(list, func(e source.Value) bool {
-		for i := range g.conds {
-			if !g.conds[i].Holds(e) {
-				return true
-			}
+	l.each(in, func(e source.Value) bool {
+		holds := Hold(first.If, e)
+		if holds {
+			name = first.If[0].shown(e, s.row.Shown)
 		}
-		name = g.conds[0].shown(e, s.row.shown)
-		return false
+		return !holds
 	})
-	return name
-}
-
-// shown describes how a condition holds for a value. If name is not empty, it is used for
-// the field.
-func (c *Cond) shown(v source.Value, name string) string {
-	p := &c.alts[0]
-	got := source.Value{}
-	for i := range c.alts {
-		if found := c.alts[i].behind(c.alts[i].first(v)); c.any(found, c.alts[i].many) {
-			p, got = &c.alts[i], found
-			break
-		}
-	}
-	name = cmp.Or(name, p.name())
-	if got.Kind() == source.String && (len(c.is) > 0 || c.kind == aString) {
-		return name + " " + string(got.Raw())
-	}
 	return name
 }
 
@@ -445,51 +426,27 @@ func (c *Cond) shown(v source.Value, name string) string {
 // directly in it.
 type Keywords []string
 
-// Keywords returns the keywords of each row that is evidence for the dialect.
-func (t *Table) Keywords() [][]Keywords {
+// Keywords returns the keywords of each row that is evidence for the dialect. known says that
+// the dialect is known.
+func (t *Table) Keywords(known bool) [][]Keywords {
 	t.once.Do(t.compile)
 	var out [][]Keywords
 	var needed []Keywords // by all following rows
 	for i := range t.rows {
 		r := &t.rows[i]
-		if r.weight == None {
-			if len(r.conds) == 1 && len(r.groups) == 0 && r.conds[0].not {
-				c := r.conds[0]
-				c.not = false
-				needed = append(needed, c.keywords(0)...)
+		switch {
+		case r.Known && !known, r.Alike:
+			continue
+		case r.Weight == None:
+			if len(r.If) == 1 && len(r.Lists) == 0 && r.If[0].not {
+				needed = append(needed, r.If[0].keywords(0, true)...)
 			}
 			continue
 		}
-		if r.alike {
-			continue
-		}
-		words := append(slices.Clip(needed), keywordsOf(r.conds, 0)...)
-		for j := range r.groups {
-			g := &r.groups[j]
-			l := &t.lists[g.at]
-			if g.not {
-				continue
-			}
-			depth := 0
-			for k := range 2 {
-				var names Keywords
-				for _, p := range l.paths {
-					if len(p) <= k {
-						names = nil
-						break
-					}
-					names = append(names, p[k])
-					depth = max(depth, len(p))
-				}
-				if names != nil {
-					words = append(words, names)
-				}
-			}
-			for _, p := range l.paths {
-				depth = max(depth, len(p))
-			}
-			if depth <= 1 && l.object != ".*" {
-				words = append(words, keywordsOf(g.conds, depth)...)
+		words := append(slices.Clip(needed), keywordsOf(r.If, 0)...)
+		for j := range r.Lists {
+			if e := &r.Lists[j]; !e.No {
+				words = append(words, t.lists[e.at].keywords(e.If)...)
 			}
 		}
 		out = append(out, words)
@@ -497,79 +454,32 @@ func (t *Table) Keywords() [][]Keywords {
 	return out
 }
 
+// keywords returns the keywords of the paths, and of conditions on the elements.
+func (l *list) keywords(conds []*Cond) (words []Keywords) {
+	depth := 0
+	for _, p := range l.paths {
+		depth = max(depth, len(p))
+	}
+	for k := range 2 {
+		if !slices.ContainsFunc(l.paths, func(p []string) bool { return len(p) <= k }) {
+			var names Keywords
+			for _, p := range l.paths {
+				names = append(names, p[k])
+			}
+			words = append(words, names)
+		}
+	}
+	if depth <= 1 && l.object != ".*" {
+		words = append(words, keywordsOf(conds, depth)...)
+	}
+	return words
+}
+
 // keywordsOf returns the keywords of conditions on a value at the given depth.
-func keywordsOf(conds []Cond, depth int) []Keywords {
+func keywordsOf(conds []*Cond, depth int) []Keywords {
 	var out []Keywords
-	for i := range conds {
-		out = append(out, conds[i].keywords(depth)...)
+	for _, c := range conds {
+		out = append(out, c.keywords(depth, false)...)
 	}
 	return out
-}
-
-// Keywords returns the keys and strings that occur in each value for which the condition
-// holds.
-func (c *Cond) Keywords() []Keywords { return c.keywords(0) }
-
-// keywords is Keywords for a value at the given depth: 0 for the value itself, 1 for an
-// element of an array in it. Deeper values are ignored.
-func (c *Cond) keywords(depth int) []Keywords {
-	if c.not || c.tool {
-		return nil
-	}
-	var out []Keywords
-	names, deep := make([][]string, len(c.alts)), false
-	for i := range c.alts {
-		p := &c.alts[i]
-		if p.key == "" {
-			return nil
-		}
-		names[i] = []string{p.key}
-		for rest := p.rest; rest != ""; {
-			name := rest
-			if at := outside(rest, '.'); at >= 0 {
-				name, rest = rest[:at], rest[at+1:]
-			} else {
-				rest = ""
-			}
-			switch {
-			case name == "#" || strings.Trim(name, "0123456789") == "":
-				// The elements of an array are as deep as its fields would be.
-			case strings.ContainsAny(name, `#@[{(*?\!`):
-				rest, deep = "", true
-			default:
-				names[i] = append(names[i], name)
-			}
-		}
-	}
-	for level := depth; level < 2; level++ {
-		var m Keywords
-		for i := range names {
-			if len(names[i]) <= level-depth {
-				m = nil
-				break
-			}
-			m = append(m, names[i][level-depth])
-		}
-		if m != nil {
-			out = append(out, m)
-		}
-	}
-	texts := len(c.is) > 0 && !deep
-	for i := range names {
-		texts = texts && len(names[i])+depth <= 2
-	}
-	for _, s := range c.is {
-		texts = texts && !strings.Contains(s, "*")
-	}
-	if texts && !c.scalar() {
-		out = append(out, c.is)
-	}
-	return out
-}
-
-// scalar reports whether a text could also be a scalar other than a string.
-func (c *Cond) scalar() bool {
-	return slices.ContainsFunc(c.is, func(s string) bool {
-		return s == "" || s == "true" || s == "false" || s == "null" || strings.IndexAny(s[:1], "-0123456789") == 0
-	})
 }

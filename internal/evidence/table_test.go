@@ -53,7 +53,7 @@ func TestTable(t *testing.T) {
 		{`{"role":"user","role":7,"content":"x"}`, Plain, `role "user"`}, // the first of two fields with the same key counts
 		{`{"\u0072ole":"user","content":"x"}`, Plain, `role "user"`},
 	} {
-		weight, sign := chat().Weigh(source.NewValue([]byte(test.text), 0))
+		weight, sign := chat().Weigh(source.NewValue([]byte(test.text), 0), false)
 		if weight != test.weight || weight > None && sign.String() != test.sign {
 			t.Errorf("%s: %d %s", test.text, weight, sign)
 		}
@@ -73,7 +73,7 @@ func TestKeywords(t *testing.T) {
 		{role, role, {"content"}, {"type"}, {"thinking"}},
 		{role, {"origin"}, {"origin"}, {"app"}, {"acme"}},
 	}
-	if diff := cmp.Diff(want, chat().Keywords()); diff != "" {
+	if diff := cmp.Diff(want, chat().Keywords(false)); diff != "" {
 		t.Errorf("keywords (-want +got):\n%s", diff)
 	}
 }
@@ -91,7 +91,7 @@ func TestBadRows(t *testing.T) {
 					t.Errorf("%q is a row", text)
 				}
 			}()
-			NewTable(text).Weigh(source.NewValue([]byte("{}"), 0))
+			NewTable(text).Weigh(source.NewValue([]byte("{}"), 0), false)
 		}()
 	}
 }
