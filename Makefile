@@ -29,7 +29,7 @@ SUMS = git ls-files -co --exclude-standard -z | xargs -0 cksum 2>/dev/null | LC_
 # files that changed.
 rewrite = was=$$($(SUMS) || true); failed=0; \
 	for entry in $(1); do tests=$${entry\#*:}; $(GO) -C "$${entry%%:*}" test . -run "^($${tests//,/|})$$" -update || failed=1; done; \
-	comm -13 <(echo "$$was") <($(SUMS)) | awk '{ sub(/^[0-9]+ [0-9]+ /, "rewritten: "); print; n = 1 } END { if (!n) print "no file has changed" }'; \
+	comm -13 <(echo "$$was") <($(SUMS)) | cut -d' ' -f3- | LC_ALL=C sort | awk '{ print "rewritten: " $$0; n = 1 } END { if (!n) print "no file has changed" }'; \
 	exit $$failed
 
 # Packages that start goroutines, or whose tests do. The command reads and repairs
