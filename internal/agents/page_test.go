@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	_ "github.com/toolguard/toolguard/internal/golden" // make docs passes -update on every system
 )
 
 var keep = flag.Bool("record", false, "write what real agents do to docs/agents.md")
