@@ -7,11 +7,30 @@ TOOL      = $(GO) tool -modfile=tools/go.mod
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 30s
 BENCH    ?= .
-# The tests that compare with golden files, and the packages that they are in.
-# Those that compare with pages stand in docs.
-GOLDEN_TESTS = TestFixtures|TestFixCases|TestFixLayouts|TestFormats|TestPreview|TestScripts|TestWriteText
-GOLDEN       = ./cmd/toolguard ./internal/dialect ./internal/engine ./internal/report
-GOLDEN_SUMS  = find cmd internal testdata/scripts -path '*/testdata/*' -type f ! -path '*/fuzz/*' -exec cksum {} + | LC_ALL=C sort
+# The tests that write the files with which they compare (internal/golden), by folder. What other
+# files are made from comes first: words.txt is a part of the program.
+GOLDEN = \
+	internal/redact:TestWords \
+	internal/dialect:TestWriteText \
+	internal/engine:TestFixCases,TestFixLayouts,TestFixtures \
+	internal/report:TestFormats,TestOneEntryForATurn,TestPreview \
+	cmd/toolguard:TestFailedFilesInReports,TestScripts,TestThreads \
+	proxy/internal/cli:TestPrintEnv
+DOCS = \
+	internal/agents:TestDamagesPage \
+	internal/config:TestSchema \
+	internal/redact:TestFatesPage \
+	internal/rules:TestDocs,TestProfilesPage \
+	cmd/toolguard:TestFormatsPage,TestJSONPage,TestMan,TestPages,TestReadme \
+	proxy/internal/cli:TestMan,TestPage \
+	scripts/picture:TestPicture
+SUMS = git ls-files -co --exclude-standard -z | xargs -0 cksum 2>/dev/null | LC_ALL=C sort
+# $(call rewrite,$(GOLDEN)) runs all tests of a list, even after one has failed, and lists the
+# files that changed.
+rewrite = was=$$($(SUMS) || true); failed=0; \
+	for entry in $(1); do tests=$${entry\#*:}; $(GO) -C "$${entry%%:*}" test . -run "^($${tests//,/|})$$" -update || failed=1; done; \
+	comm -13 <(echo "$$was") <($(SUMS)) | cut -d' ' -f3- | LC_ALL=C sort | awk '{ print "rewritten: " $$0; n = 1 } END { if (!n) print "no file has changed" }'; \
+	exit $$failed
 
 # Packages that start goroutines, or whose tests do. The command reads and repairs
 # files side by side, with all that lies below it.
@@ -78,19 +97,10 @@ bench-compare: ## measure toolguard beside wc, cp, jq and node; ARGS=-h shows th
 	@$(GO) run ./internal/bench/compare $(ARGS)
 
 golden: ## rewrite the golden files from what the code does now, and list those that changed
-	@was=$$($(GOLDEN_SUMS)); failed=0; \
-	$(GO) test -run '^($(GOLDEN_TESTS))$$' $(GOLDEN) -update || failed=1; \
-	comm -13 <(echo "$$was") <($(GOLDEN_SUMS)) | awk '{ sub(/^[0-9]+ [0-9]+ /, "rewritten: "); print; n = 1 } END { if (!n) print "no golden file has changed" }'; \
-	exit $$failed
+	@$(call rewrite,$(GOLDEN))
 
-docs: ## write the pages and the schema in docs that are made from the program
-	$(GO) test ./internal/rules -run 'TestDocs|TestProfilesPage' -update
-	$(GO) test ./cmd/toolguard -run 'TestFormatsPage|TestJSONPage' -update
-	$(GO) test ./internal/redact -run TestFatesPage -update
-	$(GO) test ./cmd/toolguard -run 'TestMan|TestPages|TestReadme' -update
-	$(GO) run ./scripts/picture >docs/toolguard.svg.new && mv docs/toolguard.svg.new docs/toolguard.svg
-	$(GO) test ./internal/config -run TestSchema -update
-	$(GO) -C proxy test ./internal/cli -update
+docs: ## rewrite the pages, man pages, schema and picture from the program, and list those that changed
+	@$(call rewrite,$(DOCS))
 
 # $(VAR) is missingToolResult for the rule missing-tool-result.
 define RULE

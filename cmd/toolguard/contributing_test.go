@@ -1,6 +1,9 @@
 package main
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestNamedTestsExist checks that the tests in CONTRIBUTING.md and the Makefile exist
-// in the packages that they name.
+// TestNamedTestsExist checks that the tests in CONTRIBUTING.md exist in the packages that it
+// names.
 func TestNamedTestsExist(t *testing.T) {
 	root := filepath.Join("..", "..")
 	tests := map[string][]string{} // by folder
@@ -56,39 +59,110 @@ func TestNamedTestsExist(t *testing.T) {
 		}
 		return false
 	}
-	command := regexp.MustCompile(`go test (\./\S+) -run '([^']+)'|GO\) test (\./\S+) -run '?([\w|]+)`)
+	command := regexp.MustCompile(`go test (\./\S+) -run '([^']+)'`)
 	named := regexp.MustCompile("`((?:Test|Fuzz)\\w+)`")
-	golden := regexp.MustCompile(`(?m)^GOLDEN_TESTS = (.*)$`)
-	packages := regexp.MustCompile(`(?m)^GOLDEN +=  ?(.*)$`)
 	n := 0
-	for _, page := range []string{"CONTRIBUTING.md", "Makefile"} {
-		text, err := os.ReadFile(filepath.Join(root, page))
-		if err != nil {
-			t.Fatal(err)
+	text, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := func(pattern string, packages ...string) {
+		n++
+		if !has(pattern, packages...) {
+			t.Errorf("CONTRIBUTING.md: no test %s in %v", pattern, packages)
 		}
-		look := func(pattern string, packages ...string) {
-			n++
-			if !has(pattern, packages...) {
-				t.Errorf("%s: no test %s in %v", page, pattern, packages)
-			}
+	}
+	for _, m := range command.FindAllStringSubmatch(string(text), -1) {
+		for pattern := range strings.SplitSeq(m[2], "|") {
+			look(pattern, m[1])
 		}
-		for _, m := range command.FindAllStringSubmatch(string(text), -1) {
-			for pattern := range strings.SplitSeq(m[2]+m[4], "|") {
-				look(pattern, m[1]+m[3])
-			}
-		}
-		for _, m := range named.FindAllStringSubmatch(string(text), -1) {
-			look("^" + m[1])
-		}
-		for _, m := range golden.FindAllStringSubmatch(string(text), -1) {
-			for pattern := range strings.SplitSeq(m[1], "|") {
-				look("^"+pattern+"$", strings.Fields(packages.FindStringSubmatch(string(text))[1])...)
-			}
-		}
+	}
+	for _, m := range named.FindAllStringSubmatch(string(text), -1) {
+		look("^" + m[1])
 	}
 	if n < 30 {
 		t.Errorf("%d tests are named", n)
 	}
+}
+
+// TestGoldenTests checks that make golden and make docs run exactly the tests that write files
+// with -update, and that there is one such flag.
+func TestGoldenTests(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..")
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range regexp.MustCompile(`(?m)^\t([\w/]+):(Test[\w,]+)`).FindAllSubmatch(makefile, -1) {
+		for name := range strings.SplitSeq(string(m[2]), ",") {
+			got = append(got, string(m[1])+":"+name)
+		}
+	}
+	own := regexp.MustCompile(`flag\.\w+\((?:&\w+, )?"update"`)
+	folders := map[string]map[string]*ast.FuncDecl{} // the functions of the tests that use internal/golden
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if own.Match(text) {
+			t.Errorf("%s: expected no -update of its own; use internal/golden", path)
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		folder, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		folder = filepath.ToSlash(folder)
+		if folders[folder] == nil {
+			folders[folder] = map[string]*ast.FuncDecl{}
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil {
+				folders[folder][f.Name.Name] = f
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for folder, funcs := range folders {
+		for name := range funcs {
+			if strings.HasPrefix(name, "Test") && uses(funcs, name, map[string]bool{}) {
+				want = append(want, folder+":"+name)
+			}
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Makefile: GOLDEN and DOCS must list the tests that use internal/golden (-want +got)\n%s", diff)
+	}
+}
+
+// uses reports whether a function, or one that it mentions, uses internal/golden.
+func uses(funcs map[string]*ast.FuncDecl, name string, seen map[string]bool) bool {
+	if seen[name] || funcs[name] == nil {
+		return false
+	}
+	seen[name] = true
+	found := false
+	ast.Inspect(funcs[name], func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		found = found || ok && (id.Name == "golden" || uses(funcs, id.Name, seen))
+		return !found
+	})
+	return found
 }
 
 // TestFuzzModules checks that make fuzz knows each module that has fuzz targets.

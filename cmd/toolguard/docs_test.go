@@ -12,23 +12,12 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/golden"
 )
 
 // TestFormatsPage compares docs/formats.md with the rows of the dialects.
 func TestFormatsPage(t *testing.T) {
-	path := filepath.Join("..", "..", "docs", "formats.md")
-	want := formatsPage()
-	got, err := os.ReadFile(path)
-	if err == nil && string(got) == want {
-		return
-	}
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	t.Error("docs/formats.md is not what the rows say; go test ./cmd/toolguard -update writes it")
+	golden.File(t, filepath.Join("..", "..", "docs", "formats.md"), formatsPage())
 }
 
 func formatsPage() string {
@@ -135,15 +124,7 @@ func TestJSONPage(t *testing.T) {
 			t.Errorf("docs/json.md has no fields of %s", name)
 		}
 	}
-	switch {
-	case want == string(raw):
-	case *update:
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	default:
-		t.Errorf("docs/json.md is not what the schema says; go test ./cmd/toolguard -run TestJSONPage -update writes it. It would be\n%s", want)
-	}
+	golden.File(t, path, want)
 }
 
 // fieldTable returns the fields of a definition of the schema, or of the document, as a table

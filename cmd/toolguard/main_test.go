@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"io"
 	"os"
 	"os/exec"
@@ -18,9 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
-)
 
-var update = flag.Bool("update", false, "rewrite what the scripts compare with")
+	"github.com/toolguard/toolguard/internal/golden"
+)
 
 func TestMain(m *testing.M) {
 	version = "0.0.0-test" // the reports in the scripts contain it
@@ -116,7 +115,7 @@ func runScripts(t *testing.T, dir string) {
 	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 dir,
-		UpdateScripts:       *update,
+		UpdateScripts:       golden.Update(),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/toolguard/toolguard/internal/golden"
 	"github.com/toolguard/toolguard/internal/report"
 )
 
@@ -77,23 +78,10 @@ func TestFailedFilesInReports(t *testing.T) {
 	files := []string{"good.jsonl", "bad.jsonl", "gone.json", "torn.json.gz", "other.json"}
 	for _, f := range report.Formats() {
 		stdout, file, stderr := reportOf(t, f.Name, files...)
-		golden := filepath.Join(goldens, "failed."+f.Name+".golden")
-		got := "-- standard output --\n" + stdout + "-- standard error --\n" + stderr
 		if file != stdout {
 			t.Errorf("%s: the report in a file is\n%s\nand on standard output\n%s", f.Name, file, stdout)
 		}
-		if *update {
-			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got != string(want) {
-			t.Errorf("%s: got\n%s\nwant\n%s", f.Name, got, want)
-		}
+		golden.File(t, filepath.Join(goldens, "failed."+f.Name+".golden"), "-- standard output --\n"+stdout+"-- standard error --\n"+stderr)
 		if !denied {
 			continue
 		}

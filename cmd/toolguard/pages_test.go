@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	lib "github.com/toolguard/toolguard"
+	"github.com/toolguard/toolguard/internal/golden"
 	"github.com/toolguard/toolguard/internal/store"
 )
 
@@ -35,17 +36,7 @@ func TestPages(t *testing.T) {
 	for _, name := range pageNames(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text := readPage(t, name)
-			want := runPage(t, text, nil).out
-			switch {
-			case want == text:
-			case *update:
-				if err := os.WriteFile(filepath.Join("..", "..", "docs", name), []byte(want), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			default:
-				t.Errorf("docs/%s is not what the program prints; go test ./cmd/toolguard -update writes it. It would be\n%s", name, want)
-			}
+			golden.File(t, filepath.Join("..", "..", "docs", name), runPage(t, readPage(t, name), nil).out)
 		})
 	}
 }

@@ -43,7 +43,7 @@ func TestAgents(t *testing.T) {
 			}
 		})
 	}
-	if *update {
+	if *keep {
 		page.write(t)
 	}
 }

@@ -180,7 +180,7 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	}
-	if *update {
+	if *keep {
 		page.write(t)
 	}
 }

@@ -9,9 +9,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	_ "github.com/toolguard/toolguard/internal/golden" // make docs passes -update on every system
 )
 
-var update = flag.Bool("update", false, "write what TestAgents sees to docs/agents.md")
+var keep = flag.Bool("record", false, "write what real agents do to docs/agents.md")
 
 // The tables in docs/agents.md begin with these columns.
 const (
@@ -67,7 +69,7 @@ func (r row) String() string {
 }
 
 // record compares what was seen with the page. If the page has other versions of the agent
-// only, it says what was seen. With -update, the row is put on the page.
+// only, it says what was seen. With -record, the row is put on the page.
 func (p *page) record(t *testing.T, r row) {
 	t.Helper()
 	r = append(r, time.Now().UTC().Format(time.DateOnly))
@@ -83,9 +85,9 @@ func (p *page) record(t *testing.T, r row) {
 		}
 	}
 	switch {
-	case *update && i >= 0:
+	case *keep && i >= 0:
 		p.rows[i] = r
-	case *update:
+	case *keep:
 		p.rows = append(p.rows, r)
 	case i >= 0:
 		t.Errorf("this is not what %s says\nwas %s\nis  %s", p.path, p.rows[i], r)

@@ -3,7 +3,6 @@ package config
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,10 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/toolguard/toolguard/internal/golden"
 	"github.com/toolguard/toolguard/internal/reference"
 )
-
-var update = flag.Bool("update", false, "rewrite the schema")
 
 const example = `fail-on = "warning"
 select = ["pairing", "invalid-json"]
@@ -248,18 +246,7 @@ func TestSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join("..", "..", "docs", "toolguard.schema.json")
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	committed, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(committed), string(got)); diff != "" {
-		t.Errorf("%s is not what config schema prints; go test ./internal/config -update writes it (-want +got):\n%s", path, diff)
-	}
+	golden.File(t, path, string(got))
 
 	validator, err := reference.Start()
 	if err != nil {

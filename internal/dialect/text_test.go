@@ -2,15 +2,12 @@ package dialect
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
+	"github.com/toolguard/toolguard/internal/golden"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -69,12 +66,9 @@ func texts(d *Dialect, lines string) (call, result string) {
 	return call, result
 }
 
-var update = flag.Bool("update", false, "write the golden files")
-
 // TestWriteText compares the example of each dialect that is repaired, written as
 // text, with the golden file.
 func TestWriteText(t *testing.T) {
-	golden := filepath.Join("testdata", "text.golden")
 	var got strings.Builder
 	for _, d := range All() {
 		if d.CheckOnly == "" {
@@ -82,18 +76,7 @@ func TestWriteText(t *testing.T) {
 			fmt.Fprintf(&got, "%s:\n  %s\n  %s\n", d.Name, cmp.Or(call, "none"), cmp.Or(result, "none"))
 		}
 	}
-	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := gocmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
-		t.Errorf("%s (-want +got; -update rewrites it):\n%s", golden, diff)
-	}
+	golden.File(t, filepath.Join("testdata", "text.golden"), got.String())
 }
 
 // TestWriteTextKeeps checks that blocks stay blocks, and that a result's message

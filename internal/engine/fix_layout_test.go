@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/toolguard/toolguard/internal/golden"
 	"github.com/toolguard/toolguard/internal/rules"
 )
 
@@ -187,7 +188,7 @@ func TestFixLayouts(t *testing.T) {
 			}
 		}
 	}
-	likeGolden(t, filepath.Join("testdata", "layouts.golden"), got.String())
+	golden.File(t, filepath.Join("testdata", "layouts.golden"), got.String())
 }
 
 // TestInsertedThenDropped: a placeholder that is inserted, and dropped as an orphan after its

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -16,34 +15,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/golden"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
-
 var (
 	fixtureDir    = filepath.Join("..", "..", "testdata", "transcripts")
 	fixtureGolden = filepath.Join("testdata", "fixtures.golden")
 )
-
-// likeGolden compares a text with a golden file.
-func likeGolden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("%s (-want +got, -update writes it):\n%s", path, diff)
-	}
-}
 
 // A fixture is one of the project's own transcripts, by its path below
 // testdata/transcripts.
@@ -199,7 +180,7 @@ func TestFixtures(t *testing.T) {
 	if n := count["not-transcripts/"]; n < 8 {
 		t.Errorf("only %d files that are no transcripts", n)
 	}
-	likeGolden(t, fixtureGolden, got.String())
+	golden.File(t, fixtureGolden, got.String())
 }
 
 // everywhere are the rules that every dialect can break.

@@ -109,6 +109,9 @@ func TestRowExamples(t *testing.T) {
 				Element: source.NewValue([]byte(lines[0])[el.Start:el.End], 0),
 			}
 			text := written(t, w.WriteResult(r))
+			if text == "{}" {
+				t.Fatal("the row does not say how a result is written: its calls need an Answer, and the driver may need Message; or CheckOnly says why toolguard does not repair such files")
+			}
 			if msg := w.WriteMessage("["+text+"]", source.NewValue([]byte(lines[0]), 0)); msg != nil {
 				text = written(t, msg)
 			}

@@ -718,7 +718,7 @@ func TestStripFixtures(t *testing.T) {
 		for leaf, n := range before {
 			key, val, _ := strings.Cut(leaf, "=")
 			if after[leaf] < n && !slices.Contains(bookkeeping, key) && val != "" && val != "<nil>" && len(got.Repairs) > 0 && onlyStrips(got) {
-				t.Errorf("%s: lost: %.80s", f.name, leaf)
+				t.Errorf("%s: lost: %.80s (if it is reasoning, sealedTypes or sealedKey must have its type or key)", f.name, leaf)
 			}
 		}
 		if again, _ := stripped(t, f.name, out, opts); !bytes.Equal(again, out) {

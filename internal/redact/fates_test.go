@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/golden"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
@@ -84,13 +85,5 @@ func TestFatesPage(t *testing.T) {
 	if !strings.Contains(want, b.String()) {
 		t.Fatal("docs/redact.md has no table of rules")
 	}
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(want, string(page)); diff != "" {
-		t.Errorf("run go test ./internal/redact -run TestFatesPage -update\n%s", diff)
-	}
+	golden.File(t, path, want)
 }

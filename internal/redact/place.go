@@ -106,14 +106,13 @@ var encodedIn = []string{
 	"data", "signature", "encrypted_content", "thoughtSignature", "thought_signature", "b64_json", "bytes", "blob", "file_data", "url", "image_url",
 }
 
-// tellsIn are the last parts of keys by whose values readers tell apart what they read: known
-// words stay there.
+// tellsIn are the last parts of keys by whose values readers tell apart what they read, beside
+// the fields that drivers have for roles and types: known words stay there.
 var tellsIn = []string{
-	"type", "role", "status", "state", "kind", "from", "source", "subtype", "sessionUpdate", "requestor", "$type", "message_type", "part_kind",
-	"content_type", "block_type", "blockType", "author", "sender", "Label", "_role", "_type", "stop_reason", "stopReason", "finish_reason",
-	"finishReason", "event", "event_type", "object", "reason", "record_type", "actionType", "execution", "origin", "terminal",
-	"run_type", "action", "env_type", "observation", "cause", "stringValue", "string_value", "id", "key", "k", "part_type", "recordType", "method",
-	"function_name", "tool_name", "caller", "channel", "phase", "mode", "subType", "operation", "lc", "name", "span_kind", "tool_type", "toolType", "outcome", "resultType",
+	"status", "state", "requestor", "blockType", "author", "sender", "_type", "stop_reason", "stopReason", "finish_reason", "finishReason",
+	"event", "event_type", "object", "reason", "record_type", "actionType", "execution", "origin", "terminal", "run_type", "action", "env_type",
+	"observation", "cause", "stringValue", "string_value", "id", "key", "k", "part_type", "recordType", "method", "function_name", "tool_name",
+	"caller", "channel", "phase", "mode", "subType", "operation", "lc", "name", "span_kind", "tool_type", "toolType", "outcome", "resultType",
 }
 
 // countsIn are the fields of transcripts that count: usage, indices, versions of formats. Numbers
@@ -223,7 +222,7 @@ func (r *redactor) kept(t *scalar, p place) int {
 		return len(dataURL().FindString(head))
 	case isID(p.key) && !p.element:
 		return all(head == "null") // which counts as missing
-	case !slices.Contains(tellsIn, lastPart(p.key)) && (p.key != "value" || !slices.Contains(tellsIn, p.around)):
+	case !r.vocabulary.tells[lastPart(p.key)] && (p.key != "value" || !r.vocabulary.tells[p.around]):
 		return all(slices.Contains(mediaTypes, head) && strings.HasSuffix(p.key, "ype"))
 	case strings.HasSuffix(p.key, "name"):
 		return all(r.vocabulary.tools[head] || strings.Contains(head, ".") && r.vocabulary.hasKey(head))

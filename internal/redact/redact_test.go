@@ -355,13 +355,16 @@ func TestSchemaNames(t *testing.T) {
 		`"properties":{"type":{"type":"string","enum":["slow","late"]},"name":{"$ref":"#/$defs/name"},"berth":{"type":["integer","null"]}},"$defs":{"name":{"type":"string","pattern":"^[a-z]+$","maxLength":1}}}}}]}`))
 }
 
-// TestOwnDialect: the words of a user's dialect stay.
+// TestOwnDialect: the words of a user's dialect stay, in the fields for roles and types too.
 func TestOwnDialect(t *testing.T) {
 	own := &dialect.Dialect{
 		Name: "acme", Provider: "neutral", Marks: evidence.All("zork=quux"),
 		Driver: &dialect.Blocks{Role: "zpeaker", Content: "zaid", Tag: "zort"},
 	}
 	words := newVocabulary(dialect.Builtin().With(own))
+	if !words.tells["zpeaker"] || !words.tells["zort"] || words.tells["zaid"] {
+		t.Errorf("readers are to tell apart the values of zpeaker and zort, not of zaid: %v", words.tells)
+	}
 	for _, w := range []string{"zork", "quux", "zpeaker", "zaid", "zort"} {
 		if !words.words[w] {
 			t.Errorf("%s is no word", w)

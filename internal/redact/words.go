@@ -2,6 +2,7 @@ package redact
 
 import (
 	_ "embed" // for words.txt
+	"reflect"
 	"slices"
 	"strings"
 
@@ -49,7 +50,8 @@ var variants = [...]string{forTool: "tool", badChar: "!", spaced: " ", control: 
 // A vocabulary is the set of public words that redacted text may keep.
 type vocabulary struct {
 	words, models, tools map[string]bool
-	beginnings           []string // of values; the rest of such a value is any text
+	tells                map[string]bool // fields by whose values readers tell apart what they read
+	beginnings           []string        // of values; the rest of such a value is any text
 	// phrases are texts that agents write themselves. After one that ends in … any text follows.
 	phrases []string
 }
@@ -57,7 +59,7 @@ type vocabulary struct {
 // newVocabulary returns the words of the program, and those of the dialects that a user has
 // defined.
 func newVocabulary(dialects *dialect.Set) *vocabulary {
-	v := &vocabulary{words: map[string]bool{}, models: map[string]bool{}, tools: map[string]bool{}, beginnings: []string{"tool-", "_"}}
+	v := &vocabulary{words: map[string]bool{}, models: map[string]bool{}, tools: map[string]bool{}, tells: map[string]bool{}, beginnings: []string{"tool-", "_"}}
 	add := func(w string) {
 		begin, isBegin := strings.CutSuffix(w, "*")
 		switch {
@@ -88,10 +90,17 @@ func newVocabulary(dialects *dialect.Set) *vocabulary {
 	for _, w := range readTools {
 		v.tools[w] = true
 	}
+	for _, w := range tellsIn {
+		v.tells[w] = true
+	}
 	v.phrases = append(rules.Placeholders(), "aborted")
 	for _, d := range dialects.All() {
 		if d.Log != nil && d.Log.Interrupt != "" {
 			v.phrases = append(v.phrases, d.Log.Interrupt+"…")
+		}
+		for _, w := range tells(d) {
+			// A value is told apart by the field around it, and true and false always stay.
+			v.tells[w] = v.tells[w] || w != "" && w != "value"
 		}
 		if d.UserDefined() {
 			for _, w := range d.Words() {
@@ -100,6 +109,29 @@ func newVocabulary(dialects *dialect.Set) *vocabulary {
 		}
 	}
 	return v
+}
+
+// tells lists the last parts of the fields by whose values the driver of a dialect tells roles and
+// types apart.
+func tells(d *dialect.Dialect) []string {
+	var out []string
+	add := func(row reflect.Value) {
+		for _, name := range []string{"Role", "Tag", "Type", "Kind"} {
+			if f := row.FieldByName(name); f.IsValid() && f.Kind() == reflect.String {
+				for lens := range dialect.Lens(f.String()).Alternatives() {
+					out = append(out, lastPart(string(lens)))
+				}
+			}
+		}
+	}
+	driver := reflect.Indirect(reflect.ValueOf(d.Driver))
+	add(driver)
+	if records := driver.FieldByName("Records"); records.IsValid() {
+		for i := range records.Len() {
+			add(records.Index(i))
+		}
+	}
+	return out
 }
 
 // hasKey reports whether a key is a word, or a path of words and indices such as

@@ -1,12 +1,10 @@
 package redact
 
 import (
-	"flag"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,10 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/toolguard/toolguard/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite words.txt and the table of docs/redact.md")
 
 // readers are the packages that compare keys and values of transcripts with texts.
 var readers = []string{
@@ -85,14 +81,5 @@ func TestWords(t *testing.T) {
 			})
 		}
 	}
-	want := strings.Join(slices.Sorted(maps.Keys(set)), "\n") + "\n"
-	if *update {
-		if err := os.WriteFile("words.txt", []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(want, wordList); diff != "" {
-		t.Errorf("words.txt differs from the program; run go test ./internal/redact -run TestWords -update\n%s", diff)
-	}
+	golden.File(t, "words.txt", strings.Join(slices.Sorted(maps.Keys(set)), "\n")+"\n")
 }

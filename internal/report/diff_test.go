@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/golden"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
@@ -379,7 +380,7 @@ func TestPreview(t *testing.T) {
 		if err := Preview(&b, "s\x1b.jsonl", src, f, Options{Color: color}); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, fmt.Sprintf("preview-color=%v.golden", color), b.String())
+		golden.File(t, filepath.Join("testdata", fmt.Sprintf("preview-color=%v.golden", color)), b.String())
 		if !color && bytes.ContainsAny(b.Bytes(), "\x1b\u202e") {
 			t.Error("a terminal is told what to do")
 		}

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -22,12 +20,11 @@ import (
 
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/golden"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // reports are files with findings that use everything a finding has, and with
 // text that tries to be something else in a report.
@@ -145,23 +142,6 @@ func write(t *testing.T, newReporter func(*bytes.Buffer) Reporter) string {
 	return b.String()
 }
 
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
-	}
-}
-
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	for _, f := range Formats() {
@@ -176,7 +156,7 @@ func TestFormats(t *testing.T) {
 			variant.opts.Version = "1.2.3"
 			variant.opts.Started = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 			got := write(t, func(b *bytes.Buffer) Reporter { return f.New(b, variant.opts) })
-			golden(t, f.Name+variant.name+".golden", got)
+			golden.File(t, filepath.Join("testdata", f.Name+variant.name+".golden"), got)
 			// Nothing of a transcript may move the cursor.
 			for i, r := range got {
 				if colour := r == '\x1b' && variant.opts.Color && f.Human; r != '\n' && !colour && unprintable(r, utf8.RuneLen(r)) {
@@ -185,8 +165,8 @@ func TestFormats(t *testing.T) {
 			}
 		}
 	}
-	golden(t, "statistics.golden", write(t, func(b *bytes.Buffer) Reporter { return NewStatistics(b, Options{}) }))
-	golden(t, "statistics-narrow.golden", write(t, func(b *bytes.Buffer) Reporter { return NewStatistics(b, Options{Width: 40}) }))
+	golden.File(t, filepath.Join("testdata", "statistics.golden"), write(t, func(b *bytes.Buffer) Reporter { return NewStatistics(b, Options{}) }))
+	golden.File(t, filepath.Join("testdata", "statistics-narrow.golden"), write(t, func(b *bytes.Buffer) Reporter { return NewStatistics(b, Options{Width: 40}) }))
 }
 
 // TestOneEntryForATurn: people are shown one entry for the calls of a turn that lack a result and
@@ -229,7 +209,7 @@ func TestOneEntryForATurn(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%s\n\n", s)
 	}
-	golden(t, "text-together.golden", b.String())
+	golden.File(t, filepath.Join("testdata", "text-together.golden"), b.String())
 	for _, f := range Formats() {
 		if f.Name == "text" {
 			continue

@@ -3,9 +3,7 @@ package rules_test
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,16 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/golden"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
 )
-
-var update = flag.Bool("update", false, "write docs/rules")
 
 var docs = filepath.Join("..", "..", "docs", "rules")
 
@@ -229,36 +224,14 @@ func TestSeverities(t *testing.T) {
 	}
 }
 
-// TestDocs: docs/rules holds a page for each rule, with what is really found in
-// its examples, and a list of them. With -update it is written.
+// TestDocs compares docs/rules with the rules: a list of them, and a page for each with the
+// findings in its examples.
 func TestDocs(t *testing.T) {
 	want := map[string]string{"README.md": index()}
 	for _, r := range rules.All() {
 		want[r.Name+".md"] = page(t, r)
 	}
-	if *update {
-		if err := os.MkdirAll(docs, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		for name, text := range want {
-			if err := os.WriteFile(filepath.Join(docs, name), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(want)) {
-		got, err := os.ReadFile(filepath.Join(docs, name))
-		if err != nil {
-			t.Errorf("%v (-update writes it)", err)
-		} else if diff := cmp.Diff(string(got), want[name]); diff != "" {
-			t.Errorf("docs/rules/%s (-there +rendered, -update writes it):\n%s", name, diff)
-		}
-	}
-	for _, path := range must(filepath.Glob(filepath.Join(docs, "*"))) {
-		if _, ok := want[filepath.Base(path)]; !ok {
-			t.Errorf("%s belongs to no rule", path)
-		}
-	}
+	golden.Folder(t, docs, want)
 }
 
 // TestStrategiesAreDocumented: docs/fix.md has a row for each rule that can be

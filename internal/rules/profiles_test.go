@@ -2,36 +2,20 @@ package rules_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/toolguard/toolguard/internal/golden"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
 )
 
-// TestProfilesPage: docs/profiles.md holds the table of the profiles. With
-// -update it is written.
+// TestProfilesPage compares docs/profiles.md with the profiles.
 func TestProfilesPage(t *testing.T) {
-	path := filepath.Join("..", "..", "docs", "profiles.md")
-	want := profilesPage()
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(got), want); diff != "" {
-		t.Errorf("%s (-there +rendered, -update writes it):\n%s", path, diff)
-	}
+	golden.File(t, filepath.Join("..", "..", "docs", "profiles.md"), profilesPage())
 }
 
 func profilesPage() string {

@@ -1,9 +1,10 @@
 package main
 
 import (
-	"os"
 	"strings"
 	"testing"
+
+	"github.com/toolguard/toolguard/internal/golden"
 )
 
 // TestPicture holds the committed picture to what toolguard prints now.
@@ -16,11 +17,5 @@ func TestPicture(t *testing.T) {
 	if err := picture(&got); err != nil {
 		t.Fatal(err)
 	}
-	want, err := os.ReadFile("docs/toolguard.svg")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.String() != string(want) {
-		t.Error("docs/toolguard.svg is not what toolguard prints; make docs writes it")
-	}
+	golden.File(t, "docs/toolguard.svg", got.String())
 }

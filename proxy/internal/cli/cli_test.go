@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -25,10 +24,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/toolguard/toolguard/internal/golden"
 	"github.com/toolguard/toolguard/internal/manpage"
 )
-
-var update = flag.Bool("update", false, "write the man page and the golden files")
 
 // run runs a command line that ends by itself.
 func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
@@ -176,24 +174,7 @@ func TestPrintEnv(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "$ toolguard proxy %s\n%s\n", strings.TrimSpace(args+" --print-env"), stdout)
 	}
-	golden(t, filepath.Join("testdata", "env.golden"), b.String())
-}
-
-// golden compares a text with a file, or writes it.
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s is not what the program prints; -update writes it (-want +got):\n%s", path, diff)
-	}
+	golden.File(t, filepath.Join("testdata", "env.golden"), b.String())
 }
 
 // TestMan compares the man page with the command.
@@ -203,7 +184,7 @@ func TestMan(t *testing.T) {
 	cmd := New("1.2.3", nil, nil)
 	delete(cmd.Annotations, cobra.CommandDisplayNameAnnotation)
 	root.AddCommand(cmd)
-	golden(t, filepath.Join("..", "..", "..", "docs", "man", "toolguard-proxy.1"), manpage.All(root)["toolguard-proxy.1"])
+	golden.File(t, filepath.Join("..", "..", "..", "docs", "man", "toolguard-proxy.1"), manpage.All(root)["toolguard-proxy.1"])
 }
 
 // TestQuarter: bodies get a quarter of the memory, which is the least that is known.

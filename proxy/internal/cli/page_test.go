@@ -25,6 +25,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard"
+	"github.com/toolguard/toolguard/internal/golden"
 	"github.com/toolguard/toolguard/proxy/internal/endpoint"
 	"github.com/toolguard/toolguard/proxy/internal/metrics"
 	"github.com/toolguard/toolguard/proxy/internal/upstream"
@@ -77,7 +78,7 @@ func TestPage(t *testing.T) {
 		body := strings.TrimSuffix(strings.TrimPrefix(block, "```shell-session\n"), "```\n")
 		return "```shell-session\n" + w.session(body) + "```\n"
 	})
-	golden(t, path, text)
+	golden.File(t, path, text)
 }
 
 // between replaces what is between two marks.
