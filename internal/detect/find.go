@@ -90,39 +90,6 @@ var composites = []composite{
 	{first: []string{"chat_history"}, second: []string{"tool_results"}, bothSent: true},
 }
 
-// copies maps fields to the fields whose messages they repeat. A copy is ignored if one
-// of those fields has calls.
-var copies = map[string][]string{
-	"trajectory": {"history", "messages"},
-	"events":     {"messages", "Messages", "samples", "history"},
-	"spans":      {"messages"},
-	"trace":      {"observations"},
-}
-
-// forms maps fields to the field whose messages they hold in another form, or to "" if
-// that may be any field. The other form is a converted version or a part of the messages.
-var forms = map[string]string{
-	"raw_messages":         "messages",
-	"model_input_messages": "",
-	"tool_results":         "message", // each repeats its call
-}
-
-// requestKeys are keys that only a request body has beside its messages.
-var requestKeys = []string{
-	"max_tokens", "max_completion_tokens", "max_output_tokens", "temperature", "top_p", "stream", "tool_choice",
-	"parallel_tool_calls", "response_format", "stop", "reasoning", "thinking", "anthropic_version", "system",
-	"inferenceConfig", "toolConfig", "generationConfig", "generation_config",
-}
-
-// requestBeside maps a key to other keys. An object with the key and one of the others is
-// a request.
-var requestBeside = map[string][]string{
-	"contents": {"generationConfig", "generation_config", "tools", "systemInstruction", "system_instruction"},
-}
-
-// traceKeys are the keys of what a model or a step put out.
-var traceKeys = []string{"output", "outputs", "choices", "spans", "response", "preferred_output", "non_preferred_output"}
-
 // alternatives are the keys of arrays whose elements wrap one message each but do not
 // form a conversation.
 var alternatives = []string{"choices", "candidates", "generations", "results", "responses"}
@@ -294,154 +261,100 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 		}
 		return
 	}
-	ctx = f.beside(v, ctx)
-	// An object can have very many fields, so only the keys that are needed below are
-	// kept.
-	var present, nulls []string
-	model, request, attributes := false, false, false
-	w, _ := pieces.Weigh(v, false)
-	piece := w > evidence.None // a piece of an answer is not a conversation, but other fields may hold one
-	f.pieces = f.pieces || piece
-	for k, val := range v.Members() {
-		switch {
-		case val.Kind() == source.Null: // null counts as absent
-			if f.asksFor(k) {
-				nulls = append(nulls, k.Str())
-			}
-			continue
-		case piece && slices.ContainsFunc(pieceMembers, k.Is):
-			continue
-		case f.asksFor(k):
-			present = append(present, k.Str())
-		}
-		model = model || (k.Is("model") || k.Is("modelId")) && val.Kind() == source.String || k.Is("anthropic_version")
-		request = request || slices.ContainsFunc(requestKeys, k.Is)
-		if ctx.Unfolded == nil && ctx.CheckOnly != spanCheckOnly && !attributes { // not those of an enclosing span
-			attributes = isAttribute(k.Str())
-		}
+	piece, _ := pieces.Weigh(v, false)
+	var isPart func(source.Value) bool // of a piece of an answer, which is no conversation; other fields may hold one
+	if piece > evidence.None {
+		isPart = func(key source.Value) bool { return slices.ContainsFunc(pieceMembers, key.Is) }
+		f.pieces = true
 	}
+	k := look(f.set, v, isPart)
+	ctx = f.beside(&k, v, ctx)
 	// A field of this name holds a request, whatever else it contains.
-	if n := len(path); n > 0 && (path[n-1] == "body" || path[n-1] == "params") {
-		request = true
-	}
-	has := func(key string) bool { return slices.Contains(present, key) }
-	// Programs write the fields of their objects even if they are null.
-	named := func(key string) bool { return has(key) || slices.Contains(nulls, key) }
-	for key, beside := range requestBeside {
-		model = model || has(key) && slices.ContainsFunc(beside, has)
-	}
-	ctx.model, ctx.body = model, model && request
+	request := k.roles&roleRequest != 0 || len(path) > 0 && (path[len(path)-1] == "body" || path[len(path)-1] == "params")
+	ctx.model = k.roles&(roleModel|roleAPI) != 0
+	ctx.body = ctx.model && request
 	switch {
 	case ctx.Unfolded != nil:
-	case isSpan(has) || named("parentObservationId") && isSpan(named):
+	case k.roles.isSpan() || k.named&roleObserved != 0 && k.named.isSpan():
 		ctx.CheckOnly = spanCheckOnly
 		f.span(v, path, ctx)
-	case attributes:
+	case ctx.CheckOnly != spanCheckOnly && hasAttribute(v): // not those of an enclosing span
 		ctx.CheckOnly = spanCheckOnly
 		f.spans = true
 		f.tell(v, path, ctx)
 	}
-	var used []string // fields whose messages have been found
-	start := len(f.found)
-	holder := f.holderOf(has, named)
+	holder := f.set.HolderOf(k.holds, k.naming)
 	if holder != nil {
 		ctx.Hint, ctx.HintSure = holder, true
 		ctx.model, ctx.body = false, false // a file of a program is not a request
 	}
-	for i := range composites {
-		comp := &composites[i]
-		parts := f.composite(v, comp)
-		if parts == nil || ctx.HintSure {
-			continue
-		}
-		sub := ctx
-		params := v.Get(comp.first[0])
-		if params.Kind() == source.Object {
-			sub.Elsewhere = sub.Elsewhere || stateID(params.Get("previous_response_id"))
-		}
-		if !comp.bothSent {
-			sub.body, sub.model, sub.answered = false, false, true
-		}
-		f.emit(sub, append(path, comp.first...), ClassMessage, nil, parts...)
-		used = []string{comp.first[0], comp.second[0]}
-		break
-	}
+	start := len(f.found)
+	used := f.composites(v, &k, path, ctx)
 	before := len(f.found)
-	isCopy := func(key string) bool { return slices.ContainsFunc(copies[key], has) }
-	holds := func(key string) bool {
-		for k, val := range v.Members() {
-			if k.Is(key) && holdsAny(val) && !(piece && slices.Contains(pieceMembers, key)) {
-				return true
-			}
-		}
-		return false
+	// Copies and other forms are searched last: a copy if the original has no calls, and
+	// another form of any field if no field has messages.
+	turns := 1
+	if k.roles&(roleCopy|roleForm) != 0 {
+		turns = 3
 	}
-	// isForm reports whether a field is another form of what has been found.
-	isForm := func(key string) bool {
-		of, form := forms[key]
-		if of == "" {
-			return form && len(f.found) > start
-		}
-		return holds(of)
-	}
-	// Search copies and other forms last. A copy is searched if the original has no
-	// calls, and another form of any field if no field has messages.
-	rank := func(key string) int {
-		switch of, form := forms[key]; {
-		case form && of == "":
-			return 2
-		case isCopy(key):
-			return 1
-		}
-		return 0
-	}
-	ranks := 1
-	for turn := 0; turn < ranks; turn++ {
-		for k, val := range v.Members() {
-			if kind := val.Kind(); kind != source.Array && kind != source.Object || piece && slices.ContainsFunc(pieceMembers, k.Is) {
+	for turn := range turns {
+		for key, val := range v.Members() {
+			if kind := val.Kind(); kind != source.Array && kind != source.Object || isPart != nil && isPart(key) {
 				continue
 			}
-			key := k.Str()
-			if r := rank(key); r != turn {
-				ranks = max(ranks, r+1)
-				continue
-			}
-			if slices.Contains(used, key) || holder != nil && !holder.Holder.Reads(key) || f.isTaken(val, ctx) ||
-				isForm(key) || isCopy(key) && slices.ContainsFunc(f.found[before:], f.decided) {
+			m := compiledFields().of[string(key.Text())]
+			is := m.roles(k.has)
+			name := key.Str()
+			switch {
+			case m.turn(is) != turn, slices.Contains(used, name), holder != nil && !holder.Holder.Reads(name), f.isTaken(val, ctx),
+				is&roleCopy != 0 && slices.ContainsFunc(f.found[before:], f.decided),
+				is&roleForm != 0 && m.repeats(v, isPart, len(f.found) > start):
 				continue
 			}
 			sub := ctx
-			sub.Traced = sub.Traced || slices.Contains(traceKeys, key) || key == "inputs" && (has("outputs") || has("run_type"))
-			if f.alone(key, path, sub.Traced) {
+			sub.Traced = sub.Traced || is&roleTrace != 0
+			if f.alone(name, path, sub.Traced) {
 				if d, claim, _ := f.set.ClaimOf(val); isMessage(claim, val) {
 					sub.Traced, sub.Hint = true, d
-					f.emit(sub, append(path, key), ClassMessage, nil, val)
+					f.emit(sub, append(path, name), ClassMessage, nil, val)
 					continue
 				}
 			}
-			f.value(val, append(path, key), sub, depth+1)
+			f.value(val, append(path, name), sub, depth+1)
 		}
 	}
 }
 
-// asksFor reports whether the search of an object needs to know that it has the given
-// key.
-func (f *finder) asksFor(key source.Value) bool {
-	return slices.ContainsFunc(asked, key.Is) ||
-		slices.ContainsFunc(f.set.Holders(), func(d *dialect.Dialect) bool { return slices.ContainsFunc(d.Holder.Members, key.Is) })
+// composites finds the conversation in two places of v. It returns the fields that have it.
+func (f *finder) composites(v source.Value, k *keys, path []string, ctx Place) (used []string) {
+	for i := range composites {
+		c := &composites[i]
+		if pair := compiledFields().pairs[i]; ctx.HintSure || k.has&pair != pair {
+			continue
+		}
+		parts := f.composite(v, c)
+		if parts == nil {
+			continue
+		}
+		if params := v.Get(c.first[0]); params.Kind() == source.Object {
+			ctx.Elsewhere = ctx.Elsewhere || stateID(params.Get("previous_response_id"))
+		}
+		if !c.bothSent {
+			ctx.body, ctx.model, ctx.answered = false, false, true
+		}
+		f.emit(ctx, append(path, c.first...), ClassMessage, nil, parts...)
+		return []string{c.first[0], c.second[0]}
+	}
+	return nil
 }
 
-// asked are the keys that asksFor reports in addition to those of holders.
-var asked = func() []string {
-	out := slices.Concat(spanIDs, spanMembers, []string{"outputs", "run_type"})
-	for _, of := range copies {
-		out = append(out, of...)
-	}
-	for key, beside := range requestBeside {
-		out = append(append(out, key), beside...)
-	}
-	return out
-}()
+// beside returns the place with what the keys of an object around it say, and the dialect of a
+// request.
+func (f *finder) beside(k *keys, v source.Value, ctx Place) Place {
+	ctx = ctx.beside(k, v)
+	ctx.Hint = cmp.Or(f.set.RequestOf(v), ctx.Hint)
+	return ctx
+}
 
 // holdsAny reports whether a value is an array or object that is not empty.
 func holdsAny(v source.Value) bool {
@@ -451,35 +364,11 @@ func holdsAny(v source.Value) bool {
 	return v.First().Exists()
 }
 
-// beside returns the place with what the fields beside the messages say: the dialect, the
-// model, the addresses, and whether the API has other state.
-func (f *finder) beside(v source.Value, ctx Place) Place {
-	ctx = ctx.beside(v)
-	ctx.Hint = cmp.Or(f.set.RequestOf(v), ctx.Hint)
-	return ctx
-}
-
-// beside is the part of finder.beside that does not depend on dialects.
-func (p Place) beside(v source.Value) Place {
-	p.Model = ""
-	var hosts []string
-	for k, val := range v.Members() {
-		text := val.Kind() == source.String
-		switch string(k.Text()) {
-		case "model", "modelId":
-			if text {
-				p.Model = val.Str()
-			}
-		case "previous_response_id", "conversation":
-			p.Elsewhere = p.Elsewhere || stateID(val)
-		case "host", "url", "uri", "endpoint", "base_url", "baseUrl", "baseURL", "api_base", "apiBase", "provider", "custom_llm_provider":
-			if text {
-				hosts = append(hosts, val.Str())
-			}
-		}
-	}
-	p.Hosts = append(hosts, p.Hosts...)
-	p.Holder = v.Span()
+// beside returns the place with what the keys of the object v, which are around the messages,
+// say: the model, the addresses, and whether the API has other state.
+func (p Place) beside(k *keys, v source.Value) Place {
+	p.Model, p.Holder, p.Elsewhere = k.model, v.Span(), p.Elsewhere || k.state
+	p.Hosts = append(k.hosts, p.Hosts...)
 	return p
 }
 
@@ -501,24 +390,6 @@ func (f *finder) decided(p Place) bool {
 		}
 	}
 	return false
-}
-
-// holderOf returns the only dialect that keeps messages in an object with the given keys,
-// or nil. named also accepts keys with null values, but most values must not be null.
-func (f *finder) holderOf(has, named func(key string) bool) *dialect.Dialect {
-	for _, d := range f.set.Holders() {
-		filled, missing := 0, false
-		for _, key := range d.Holder.Members {
-			missing = missing || !named(key)
-			if has(key) {
-				filled++
-			}
-		}
-		if !missing && 2*filled > len(d.Holder.Members) {
-			return d
-		}
-	}
-	return nil
 }
 
 // alone reports whether a field may hold a single message: a choice, the result of a

@@ -111,7 +111,8 @@ func (r *Rows) like(p, outer Place, v source.Value) Place {
 	p.Elsewhere, p.Hint, p.Hosts = outer.Elsewhere, outer.Hint, outer.Hosts
 	f := finder{set: r.set}
 	for i := range r.path {
-		p = f.beside(v, p)
+		k := look(f.set, v, nil)
+		p = f.beside(&k, v, p)
 		v = v.Get(r.path[i])
 	}
 	return p

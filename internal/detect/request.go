@@ -104,7 +104,8 @@ func places(d *dialect.Dialect, v source.Value) (found []Place, reason string) {
 		}
 		return nil, unlike(d, fmt.Sprintf(found, d.Body.Lists[0]))
 	}
-	place := Place{Class: ClassMessage, Pointer: pointer(d.Body.Lists[:1]), body: true}.beside(v)
+	k := look(nil, v, nil)
+	place := Place{Class: ClassMessage, Pointer: pointer(d.Body.Lists[:1]), body: true}.beside(&k, v)
 	if len(firsts) == 0 {
 		// The provider knows the messages before these.
 		firsts, place.Elsewhere = []source.Value{{}}, true

@@ -66,26 +66,20 @@ var tellings = []telling{
 	{in: "all_messages_events", sum: true},
 }
 
-// spanIDs are keys that identify a span.
-var spanIDs = []string{"traceId", "trace_id", "traceID", "spanId", "span_id", "spanID", "spanContext", "parentObservationId", "context"}
-
-// spanMembers are other keys of spans.
-var spanMembers = []string{"attributes", "tags", "span_attributes", "input", "output", "startTime", "start_time"}
-
-// isSpan reports whether an object with the given keys is a span of a trace.
-func isSpan(has func(key string) bool) bool {
-	if !slices.ContainsFunc(spanIDs, has) {
-		return false
-	}
-	return has("attributes") || has("tags") || has("span_attributes") || (has("input") || has("output")) && (has("startTime") || has("start_time"))
-}
-
-// isAttribute reports whether a key makes an object the attributes of a span even without
+// hasAttribute reports whether a key makes an object the attributes of a span even without
 // the span. Only the names of some conventions are unique enough for that.
-func isAttribute(key string) bool {
-	return strings.IndexByte(key, '.') > 0 && slices.ContainsFunc(tellings, func(t telling) bool {
-		return t.names(key, t.in) || t.names(key, t.out) || t.names(key, t.call)
-	})
+func hasAttribute(v source.Value) bool {
+	for k, val := range v.Members() {
+		if raw := k.Raw(); val.Kind() != source.Null && bytes.IndexByte(raw, '.') > 0 {
+			key := k.Str()
+			if slices.ContainsFunc(tellings, func(t telling) bool {
+				return t.names(key, t.in) || t.names(key, t.out) || t.names(key, t.call)
+			}) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // names reports whether an attribute has the given name or is a part of it.

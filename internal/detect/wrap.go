@@ -227,7 +227,7 @@ func wrapOf(set *dialect.Set, v source.Value) []string {
 		}
 	}
 	w := t.best()
-	if w == nil || slices.ContainsFunc(w.path, func(name string) bool { return slices.Contains(traceKeys, name) }) {
+	if w == nil || slices.ContainsFunc(w.path, func(name string) bool { return compiledFields().of[name].roles(0)&roleTrace != 0 }) {
 		return nil // repeated outputs are not a conversation
 	}
 	for i, e := range v.Present() {

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -15,7 +16,9 @@ type Set struct {
 	all         []*Dialect
 	userDefined []*Dialect // from the config file
 	known       *Dialect   // the user-defined dialect in which files are known to be written, or nil
-	holders     []*Dialect // with a Holder
+	holders     []holder
+	holderKeys  map[string]HolderKeys
+	holderBits  int
 	keywords    *keywordTable
 	cacheMarks  []string                // keys of prompt cache marks
 	elements    func() *evidence.Aspect // the parts of an element that any dialect looks at
@@ -39,7 +42,7 @@ var builtin = sync.OnceValue(func() *Set {
 func Builtin() *Set { return builtin() }
 
 func newSet(all []*Dialect, known *Dialect) *Set {
-	s := &Set{all: all, known: known, keywords: newKeywordTable(all, known)}
+	s := &Set{all: all, holderKeys: map[string]HolderKeys{}, known: known, keywords: newKeywordTable(all, known)}
 	s.elements = sync.OnceValue(func() *evidence.Aspect { return elementsOf(all) })
 	s.requests = sync.OnceValue(func() *evidence.Aspect { return requestsOf(all) })
 	for _, d := range all {
@@ -50,7 +53,7 @@ func newSet(all []*Dialect, known *Dialect) *Set {
 			s.cacheMarks = append(s.cacheMarks, key)
 		}
 		if d.Holder != nil {
-			s.holders = append(s.holders, d)
+			s.addHolder(d)
 		}
 	}
 	return s
@@ -124,12 +127,52 @@ func (s *Set) All() []*Dialect {
 	return s.all
 }
 
-// Holders lists the dialects that have a Holder, in the order of All.
-func (s *Set) Holders() []*Dialect {
+// HolderKeys is a set of keys that identify objects which hold messages. It has a bit for each
+// key of each Holder.
+type HolderKeys uint64
+
+// HolderKey returns the set of a key. It is empty for most keys.
+func (s *Set) HolderKey(key []byte) HolderKeys {
 	if s == nil {
 		s = builtin()
 	}
-	return s.holders
+	return s.holderKeys[string(key)]
+}
+
+// HolderOf returns the only dialect that holds messages in an object with the given keys, or nil.
+// The object has all keys of the holder, and more than half of them are not null.
+func (s *Set) HolderOf(filled, all HolderKeys) *Dialect {
+	if s == nil {
+		s = builtin()
+	}
+	for i := range s.holders {
+		h := &s.holders[i]
+		if all&h.keys == h.keys && 2*bits.OnesCount64(uint64(filled&h.keys)) > bits.OnesCount64(uint64(h.keys)) {
+			return h.dialect
+		}
+	}
+	return nil
+}
+
+// A holder is a dialect with a Holder, and the keys of that.
+type holder struct {
+	dialect *Dialect
+	keys    HolderKeys
+}
+
+// addHolder adds a dialect with a Holder. Those that have no bits left are never found.
+func (s *Set) addHolder(d *Dialect) {
+	h := holder{dialect: d}
+	for _, key := range d.Holder.Members {
+		bit := HolderKeys(1) << s.holderBits
+		if bit == 0 {
+			return
+		}
+		s.holderBits++
+		s.holderKeys[key] |= bit
+		h.keys |= bit
+	}
+	s.holders = append(s.holders, h)
 }
 
 // Plain returns the dialect for messages that fit several dialects.
