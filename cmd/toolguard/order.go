@@ -25,30 +25,45 @@ func inOrder[T, R any](ctx context.Context, items []T, jobs int, weight func(T) 
 	defer cancel()
 	most := int64(jobs) * weightPerJob
 	heavy := semaphore.NewWeighted(most)
-	busy := semaphore.NewWeighted(int64(jobs))
 	weigh := func(item T) int64 { return min(max(weight(item), weightPerJob/32), most) }
 
 	type outcome struct {
 		of  R
 		err error
 	}
-	results := make(chan chan outcome, jobs*32)
+	type task struct {
+		item   T
+		result chan<- outcome
+	}
+	results, tasks := make(chan chan outcome, jobs*32), make(chan task)
 	// Nothing is expected to panic here: work is contained below.
 	failed := func(*contain.Error) { cancel() }
+	for range min(jobs, len(items)) { // the stack of a worker grows once, and not for each item
+		contain.Go(func() {
+			for t := range tasks {
+				var o outcome
+				o.err = contain.Do(func() (err error) {
+					o.of, err = work(ctx, t.item)
+					return err
+				})
+				t.result <- o
+			}
+		}, failed)
+	}
 	contain.Go(func() {
 		defer close(results)
+		defer close(tasks)
 		for _, item := range items {
-			if heavy.Acquire(ctx, weigh(item)) != nil || busy.Acquire(ctx, 1) != nil {
+			if heavy.Acquire(ctx, weigh(item)) != nil {
 				return
 			}
 			result := make(chan outcome, 1)
 			results <- result
-			contain.Go(func() {
-				defer busy.Release(1)
-				var o outcome
-				o.of, o.err = work(ctx, item)
-				result <- o
-			}, func(caught *contain.Error) { result <- outcome{err: caught} })
+			select {
+			case tasks <- task{item, result}:
+			case <-ctx.Done():
+				return
+			}
 		}
 	}, failed)
 	for _, item := range items {

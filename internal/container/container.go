@@ -45,7 +45,13 @@ type File struct {
 	Starts source.Offsets
 	// Document is the only record of a JSON document, kept so that nobody reads it again.
 	Document source.Record
+
+	doubted bool
 }
+
+// Doubt says that a panic was caught while the file was in use, so what was learnt from it is not
+// used for later files.
+func (f *File) Doubt() { f.doubted = true }
 
 // A conversations yields the conversations of a file, each as soon as it is complete.
 type conversations = iter.Seq2[*transcript.Conversation, error]
@@ -64,6 +70,7 @@ func Read(src *source.Source, opts detect.Options, look func(source.Record)) (*F
 		f.Decision, f.Document = shape.Decision, shape.Document
 	}
 	if err != nil {
+		opts.Dialects.Release()
 		return f, func(yield func(*transcript.Conversation, error) bool) { yield(nil, err) }
 	}
 	r := &reading{file: f, src: src, fresh: fresh, opts: opts, shape: shape, look: look}
@@ -109,11 +116,22 @@ func (r *reading) conversations(yield func(*transcript.Conversation, error) bool
 		}
 		more := yield(c, err)
 		if !more || err != nil && !errors.As(err, new(*RecordError)) {
+			r.release()
 			return
 		}
 	}
-	if err := r.finish(); err != nil {
+	err := r.finish()
+	r.release()
+	if err != nil {
 		yield(nil, err)
+	}
+}
+
+// release passes on what was learnt about values to the readings of later files. A panic does not
+// come here.
+func (r *reading) release() {
+	if !r.file.doubted {
+		r.opts.Dialects.Release()
 	}
 }
 
@@ -135,6 +153,7 @@ func (r *reading) complete(c *transcript.Conversation) (err error) {
 
 // forget forgets what was learnt from earlier records for the next ones.
 func (r *reading) forget() {
+	r.file.Doubt()
 	r.opts.Dialects = r.fresh.Remembering()
 	r.shared, r.text = transcript.Shared{}, nil
 }

@@ -190,8 +190,8 @@ func (m *meaning) roles(has uint64) (all role) {
 // keys are what the keys of an object say about it. Programs write the fields of their objects
 // even if they are null.
 type keys struct {
-	roles, named  role             // of the fields that are not null, and of all
-	has           uint64           // the keys that others need and that are not null
+	roles, named  role               // of the fields that are not null, and of all
+	has           uint64             // the keys that others need and that are not null
 	holds, naming dialect.HolderKeys // the keys of holders that are not null, and all
 	model         string
 	hosts         []string

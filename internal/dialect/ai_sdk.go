@@ -82,6 +82,5 @@ var AISDK = &Dialect{
 	},
 }
 
-
 // sdkSealed are the fields in which providers of the AI SDK keep what ties a part to reasoning.
 const sdkSealed = "itemId/reasoningEncryptedContent/signature/redactedData/thoughtSignature/reasoning_details/reasoning_opaque/reasoningOpaque"

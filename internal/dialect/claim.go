@@ -202,14 +202,25 @@ const (
 )
 
 // Remembering returns the set with a memory: values with the same outline are
-// inspected once. It is for one goroutine.
+// inspected once. It is for one goroutine. The memory may be that of an earlier set that was
+// released, with the answers of that.
 func (s *Set) Remembering() *Set {
 	if s == nil {
 		s = builtin()
 	}
 	with := *s
-	with.memory = &memory{}
+	with.memory = s.memories.Get().(*memory)
+	with.memory.outside = source.Span{}
 	return &with
+}
+
+// Release passes the memory on to later sets. It must not be called after a panic, which may have
+// left half of an answer. The set has no memory then.
+func (s *Set) Release() {
+	if m := s.memory; m != nil && !m.elements.useless && !m.requests.useless {
+		s.memories.Put(m)
+	}
+	s.memory = nil
 }
 
 // of returns the answers about v, or nil if they cannot be kept. looked returns the

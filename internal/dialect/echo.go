@@ -10,9 +10,9 @@ import (
 // An Echo is a type of record that repeats the result of a call beside the messages. The
 // agent does not send such a record, but it holds the result if the message is lost.
 type Echo struct {
-	Type string // the type or the subtype of the record
+	Type string           // the type or the subtype of the record
 	When []*evidence.Cond // all must hold
-	ID   Lens   // the id of the call
+	ID   Lens             // the id of the call
 	// Thread leads to the session of the call. A record that names another one does not count.
 	Thread Lens
 	// Text leads to the result. The first alternative that is not an empty text counts. A

@@ -118,9 +118,17 @@ func (l Lens) in(path Lens) Lens {
 
 // usual are the spellings of roles that every dialect knows.
 var usual = []RoleName{
-	{"system", transcript.RoleSystem}, {"developer", transcript.RoleSystem}, {"user", transcript.RoleUser}, {"human", transcript.RoleUser},
-	{"assistant", transcript.RoleAssistant}, {"agent", transcript.RoleAssistant}, {"model", transcript.RoleAssistant},
-	{"ai", transcript.RoleAssistant}, {"gpt", transcript.RoleAssistant}, {"tool", transcript.RoleTool}, {"function", transcript.RoleTool},
+	{"system", transcript.RoleSystem},
+	{"developer", transcript.RoleSystem},
+	{"user", transcript.RoleUser},
+	{"human", transcript.RoleUser},
+	{"assistant", transcript.RoleAssistant},
+	{"agent", transcript.RoleAssistant},
+	{"model", transcript.RoleAssistant},
+	{"ai", transcript.RoleAssistant},
+	{"gpt", transcript.RoleAssistant},
+	{"tool", transcript.RoleTool},
+	{"function", transcript.RoleTool},
 }
 
 // spelled returns the spellings of a role, or all spellings of roles for RoleNone.

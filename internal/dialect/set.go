@@ -24,6 +24,7 @@ type Set struct {
 	elements    func() *evidence.Aspect // the parts of an element that any dialect looks at
 	requests    func() *evidence.Aspect // the same for a request
 	memory      *memory                 // nil in a set that goroutines share
+	memories    *sync.Pool              // of memories that were released
 }
 
 // builtin returns the built-in set, which never changes. It panics if a row lacks a
@@ -42,7 +43,9 @@ var builtin = sync.OnceValue(func() *Set {
 func Builtin() *Set { return builtin() }
 
 func newSet(all []*Dialect, known *Dialect) *Set {
-	s := &Set{all: all, holderKeys: map[string]HolderKeys{}, known: known, keywords: newKeywordTable(all, known)}
+	s := &Set{
+		all: all, memories: &sync.Pool{New: func() any { return &memory{} }}, holderKeys: map[string]HolderKeys{}, known: known, keywords: newKeywordTable(all, known),
+	}
 	s.elements = sync.OnceValue(func() *evidence.Aspect { return elementsOf(all) })
 	s.requests = sync.OnceValue(func() *evidence.Aspect { return requestsOf(all) })
 	for _, d := range all {

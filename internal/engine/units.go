@@ -158,6 +158,7 @@ func (u *units) check(c *checker, conv *transcript.Conversation) {
 // lose notes that the current row cannot be checked.
 func (u *units) lose(c *checker, err error) {
 	u.row.Caught = cmp.Or(u.row.Caught, contain.From(err))
+	c.report.File.Doubt()
 	c.renew()
 }
 
