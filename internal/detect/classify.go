@@ -51,12 +51,7 @@ func plainRole(v source.Value) bool {
 
 // skipped reports whether v is a bookkeeping record of some dialect.
 func skipped(set *dialect.Set, v source.Value) bool {
-	for _, d := range set.All() {
-		if s, ok := d.Driver.(dialect.Skipper); ok && s.Skips(v) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(set.Skippers(), func(d *dialect.Dialect) bool { return d.Driver.(dialect.Skipper).Skips(v) })
 }
 
 // A tally counts the classes of the first records of a file.
@@ -94,10 +89,8 @@ type tally struct {
 
 func newTally(opts Options) *tally {
 	t := &tally{set: opts.Dialects, forced: opts.Dialect, wraps: wrapTally{set: opts.Dialects}}
-	for _, d := range t.set.All() {
-		if s, ok := d.Driver.(dialect.Skipper); ok {
-			t.weak = append(t.weak, weakVote{dialect: d, driver: s})
-		}
+	for _, d := range t.set.Skippers() {
+		t.weak = append(t.weak, weakVote{dialect: d, driver: d.Driver.(dialect.Skipper)})
 	}
 	return t
 }

@@ -37,6 +37,7 @@ const (
 	roleTimed                     // it says when a span began
 	roleColumn                    // it is in a table whose rows people export
 	roleUser                      // it has the user's message of an invocation
+	rolePiece                     // a piece of an answer has it
 )
 
 // fields lists the fields with a role. A key may have several.
@@ -111,6 +112,19 @@ var fields = []field{
 	{"span_attributes", roleRecorded, nil},
 	{"startTime", roleTimed, nil},
 	{"start_time", roleTimed, nil},
+
+	{"type", rolePiece, nil},
+	{"messageStart", rolePiece, nil},
+	{"contentBlockStart", rolePiece, nil},
+	{"contentBlockDelta", rolePiece, nil},
+	{"contentBlockStop", rolePiece, nil},
+	{"messageStop", rolePiece, nil},
+	{"message_start", rolePiece, nil},
+	{"content_block_start", rolePiece, nil},
+	{"content_block_delta", rolePiece, nil},
+	{"message_delta", rolePiece, nil},
+	{"object", rolePiece, nil},
+	{"done", rolePiece, nil},
 
 	{columns[0].Text, roleColumn, nil},
 	{"user_content", roleUser, nil},

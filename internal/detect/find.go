@@ -261,13 +261,13 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 		}
 		return
 	}
-	piece, _ := pieces.Weigh(v, false)
+	k := look(f.set, v, nil)
 	var isPart func(source.Value) bool // of a piece of an answer, which is no conversation; other fields may hold one
-	if piece > evidence.None {
+	if k.roles&rolePiece != 0 && isPiece(v) {
 		isPart = func(key source.Value) bool { return slices.ContainsFunc(pieceMembers, key.Is) }
 		f.pieces = true
+		k = look(f.set, v, isPart)
 	}
-	k := look(f.set, v, isPart)
 	ctx = f.beside(&k, v, ctx)
 	// A field of this name holds a request, whatever else it contains.
 	request := k.roles&roleRequest != 0 || len(path) > 0 && (path[len(path)-1] == "body" || path[len(path)-1] == "params")

@@ -24,6 +24,7 @@ func listClass(set *dialect.Set, v source.Value, into []string) (Class, *dialect
 	unknown := false // an element is a message of an unknown dialect
 	var logs votes
 	var h head
+	var index source.Indexer
 	for i, e := range v.Present() {
 		spoken := messages+records > 0
 		if !spoken && i >= mostHeadElements || spoken && (n >= listHead || i >= 2*mostHeadElements) {
@@ -36,7 +37,7 @@ func listClass(set *dialect.Set, v source.Value, into []string) (Class, *dialect
 		if e = e.Path(into...); e.Kind() != source.Object {
 			continue
 		}
-		e = e.Indexed()
+		e = index.Of(e)
 		if c := logs.add(set, e, &h); c.Weight != evidence.None && !c.yields(set, e) {
 			if records++; !c.speaks {
 				tagged++

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/toolguard/toolguard/internal/evidence"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 const streamReason = "a recorded event stream, which has a model's answer in pieces and no results, so there is " +
@@ -25,6 +26,12 @@ var pieceSigns = []string{
 }
 
 var pieces = evidence.NewTable(pieceSigns...)
+
+// isPiece reports whether v is a piece of an answer.
+func isPiece(v source.Value) bool {
+	weight, _ := pieces.Weigh(v, false)
+	return weight > evidence.None
+}
 
 // streamSigns also describe events that are known only among other events of a stream.
 var streamSigns = evidence.NewTable(append(slices.Clone(pieceSigns),

@@ -47,7 +47,7 @@ func (t *wrapTally) add(v source.Value) {
 }
 
 func (t *wrapTally) walk(v source.Value, path []string) {
-	if w, _ := pieces.Weigh(v, false); w > evidence.None {
+	if isPiece(v) {
 		t.pieces++
 		return // its fields are part of a message
 	}

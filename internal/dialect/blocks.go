@@ -224,7 +224,9 @@ func (d *Blocks) roleOf(v source.Value) transcript.Role {
 }
 
 // Skips implements Skipper.
-func (d *Blocks) Skips(v source.Value) bool { return len(d.Skip) > 0 && evidence.Hold(d.Skip, v) }
+func (d *Blocks) Skips(v source.Value) bool { return d.skipsAny() && evidence.Hold(d.Skip, v) }
+
+func (d *Blocks) skipsAny() bool { return len(d.Skip) > 0 }
 
 // Damaged implements Guesser.
 func (d *Blocks) Damaged(v source.Value) bool {

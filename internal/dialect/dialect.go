@@ -32,6 +32,8 @@ type Skipper interface {
 	Driver
 	// Skips reports whether v is a bookkeeping record rather than a message.
 	Skips(v source.Value) bool
+	// skipsAny reports whether the row has bookkeeping records.
+	skipsAny() bool
 }
 
 // A Guesser is a driver that recognizes damaged messages: elements that lack the

@@ -16,6 +16,7 @@ type Set struct {
 	all         []*Dialect
 	userDefined []*Dialect // from the config file
 	known       *Dialect   // the user-defined dialect in which files are known to be written, or nil
+	skippers    []*Dialect // that have bookkeeping records
 	holders     []holder
 	holderKeys  map[string]HolderKeys
 	holderBits  int
@@ -54,6 +55,9 @@ func newSet(all []*Dialect, known *Dialect) *Set {
 		}
 		if key := d.Members[transcript.MemberCacheMark].Key(); key != "" && !slices.Contains(s.cacheMarks, key) {
 			s.cacheMarks = append(s.cacheMarks, key)
+		}
+		if sk, ok := d.Driver.(Skipper); ok && sk.skipsAny() {
+			s.skippers = append(s.skippers, d)
 		}
 		if d.Holder != nil {
 			s.addHolder(d)
@@ -128,6 +132,15 @@ func (s *Set) All() []*Dialect {
 		s = builtin()
 	}
 	return s.all
+}
+
+// Skippers lists the dialects that have bookkeeping records, in the order of All. Their drivers
+// are Skippers.
+func (s *Set) Skippers() []*Dialect {
+	if s == nil {
+		s = builtin()
+	}
+	return s.skippers
 }
 
 // HolderKeys is a set of keys that identify objects which hold messages. It has a bit for each

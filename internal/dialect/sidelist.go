@@ -152,9 +152,6 @@ func (d *SideList) named(val source.Value) (role transcript.Role, known bool) {
 
 // Skips implements Skipper.
 func (d *SideList) Skips(v source.Value) bool {
-	if len(d.Controls) == 0 {
-		return false
-	}
 	for alt := range d.Role.Alternatives() {
 		if contains(d.Controls, alt.In(v)) {
 			return true
@@ -162,6 +159,8 @@ func (d *SideList) Skips(v source.Value) bool {
 	}
 	return false
 }
+
+func (d *SideList) skipsAny() bool { return len(d.Controls) > 0 }
 
 // Damaged implements Guesser. An object with a type is not a damaged message.
 func (d *SideList) Damaged(v source.Value) bool {
