@@ -352,7 +352,9 @@ func (f *finder) composites(v source.Value, k *keys, path []string, ctx Place) (
 // request.
 func (f *finder) beside(k *keys, v source.Value, ctx Place) Place {
 	ctx = ctx.beside(k, v)
-	ctx.Hint = cmp.Or(f.set.RequestOf(v), ctx.Hint)
+	if f.set.MayRequest(k.naming) {
+		ctx.Hint = cmp.Or(f.set.RequestOf(v), ctx.Hint)
+	}
 	return ctx
 }
 

@@ -14,12 +14,12 @@ import (
 // A head is the fields of a record, read once for all logs that the record could belong
 // to.
 type head struct {
-	of    source.Value
-	n     int
-	names [24][]byte
-	val   [24]source.Value
-	lens  dialect.Lens // the last lens that was followed, and its value
-	led   source.Value
+	of     source.Value
+	n      int
+	names  [24][]byte
+	val    [24]source.Value
+	lenses [4]ledLens // that were followed first
+	led    int
 
 	answers  [6]answer // of the tables that were asked first
 	answered int
@@ -64,7 +64,7 @@ func (h *head) claimOf(set *dialect.Set, v source.Value) (*dialect.Dialect, evid
 
 func (h *head) read(v source.Value) {
 	h.of, h.n, h.answered, h.any = v, 0, 0, answer{}
-	h.lens, h.led = "", v
+	h.led = 0
 	for k, val := range v.Members() {
 		h.names[h.n], h.val[h.n] = k.Text(), val
 		if h.n++; h.n == len(h.names) {
@@ -83,13 +83,26 @@ func (h *head) get(key string) source.Value {
 	return source.Value{}
 }
 
-// in follows a lens. It remembers the last one, because most logs have their type in the
-// same field.
+// A ledLens is a lens and the value that it leads to.
+type ledLens struct {
+	lens dialect.Lens
+	to   source.Value
+}
+
+// in follows a lens. It remembers the first ones, because most logs have their type in the
+// same fields.
 func (h *head) in(l dialect.Lens) source.Value {
-	if l != h.lens {
-		h.lens, h.led = l, l.From(h.get, h.of)
+	for i := range h.led {
+		if h.lenses[i].lens == l {
+			return h.lenses[i].to
+		}
 	}
-	return h.led
+	to := l.From(h.get, h.of)
+	if h.led < len(h.lenses) {
+		h.lenses[h.led] = ledLens{l, to}
+		h.led++
+	}
+	return to
 }
 
 // has returns the first of the keys with a value that is not null, and how many of the

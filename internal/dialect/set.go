@@ -20,6 +20,7 @@ type Set struct {
 	holders     []holder
 	holderKeys  map[string]HolderKeys
 	holderBits  int
+	keyless     bool // a request is recognized without any key
 	keywords    *keywordTable
 	cacheMarks  []string                // keys of prompt cache marks
 	elements    func() *evidence.Aspect // the parts of an element that any dialect looks at
@@ -58,6 +59,13 @@ func newSet(all []*Dialect, known *Dialect) *Set {
 		}
 		if sk, ok := d.Driver.(Skipper); ok && sk.skipsAny() {
 			s.skippers = append(s.skippers, d)
+		}
+		for _, conds := range d.Request {
+			keys := evidence.AnyKey(conds)
+			s.keyless = s.keyless || len(keys) == 0
+			for _, key := range keys {
+				s.holderKeys[key] |= requestKey
+			}
 		}
 		if d.Holder != nil {
 			s.addHolder(d)
@@ -144,8 +152,19 @@ func (s *Set) Skippers() []*Dialect {
 }
 
 // HolderKeys is a set of keys that identify objects which hold messages. It has a bit for each
-// key of each Holder.
+// key of each Holder, and one for all keys that requests have.
 type HolderKeys uint64
+
+// requestKey is the bit of the keys of requests.
+const requestKey = HolderKeys(1) << 63
+
+// MayRequest reports whether RequestOf may recognize an object with these keys.
+func (s *Set) MayRequest(keys HolderKeys) bool {
+	if s == nil {
+		s = builtin()
+	}
+	return s.keyless || keys&requestKey != 0
+}
 
 // HolderKey returns the set of a key. It is empty for most keys.
 func (s *Set) HolderKey(key []byte) HolderKeys {
@@ -181,7 +200,7 @@ func (s *Set) addHolder(d *Dialect) {
 	h := holder{dialect: d}
 	for _, key := range d.Holder.Members {
 		bit := HolderKeys(1) << s.holderBits
-		if bit == 0 {
+		if bit >= requestKey {
 			return
 		}
 		s.holderBits++

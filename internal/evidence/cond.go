@@ -154,6 +154,17 @@ func (c *Cond) Keys() []string {
 	return keys
 }
 
+// AnyKey returns keys of which each value for which all conditions hold has one. It returns none
+// if no condition tells.
+func AnyKey(conds []*Cond) []string {
+	for _, c := range conds {
+		if keys := c.Keys(); !c.not && !slices.Contains(keys, "") {
+			return keys
+		}
+	}
+	return nil
+}
+
 // HoldsAt is Holds for a value whose fields have been looked up: firsts are the values of
 // Keys.
 func (c *Cond) HoldsAt(v source.Value, firsts []source.Value) bool {

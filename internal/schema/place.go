@@ -75,10 +75,12 @@ func (p *place) pointer() string {
 		key = strconv.Itoa(p.index)
 	}
 	if strings.ContainsAny(key, "~/") {
-		key = strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+		key = pointerEscaper.Replace(key)
 	}
 	return p.in.pointer() + "/" + key
 }
+
+var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
 // object returns the fields of the object at the place.
 func (p *place) object() *object {
