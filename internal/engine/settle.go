@@ -576,26 +576,18 @@ func (r *round) done(fix *edit.Fix, wishes ...wish) {
 	most := repair.ClassOf(fix)
 	rulesOfFix := map[*rules.Rule]bool{}
 	for _, w := range wishes {
-		calls, results := operation.Subjects(w.Do)
-		recorded := 0
-		switch do := w.Do.(type) {
-		case *operation.InsertResults:
-			results, recorded = calls, do.Recorded
-		case *operation.SetState:
-			results = calls
-		}
 		class := max(w.Class, repair.ClassOf(fix))
 		most = max(most, class)
 		r.did[ruleIn{w.conversation, w.rule}] = true
-		removed, isCopy := removes(w.Do)
+		n := repair.CountOf(w.Operation)
 		var dropped []source.Span
 		if !rulesOfFix[w.rule] {
 			rulesOfFix[w.rule] = true
 			dropped = slices.Clone(fix.Gone)
 		}
 		r.repairs = append(r.repairs, Repair{
-			Rule: w.rule.Name, Kind: w.Do.Kind(), Class: class, Title: w.Title, Results: max(1, len(results)), Recorded: recorded,
-			Dropped: dropped, Removed: removed, Copy: isCopy, Fix: len(r.places),
+			Rule: w.rule.Name, Kind: w.Do.Kind(), Class: class, Title: w.Title, Results: n.Results, Recorded: n.Recorded,
+			Dropped: dropped, Removed: n.Removed, Copy: n.Copy, Fix: len(r.places),
 		})
 	}
 	places := make([]source.Span, len(fix.Edits))
@@ -606,30 +598,6 @@ func (r *round) done(fix *edit.Fix, wishes ...wish) {
 		r.touched = append(append(append(r.touched, places...), fix.Reads...), fix.Gone...)
 	}
 	r.places = append(r.places, places)
-}
-
-// removes returns the number of elements that an action drops, and whether they are
-// copies.
-func removes(do operation.Action) (n int, isCopy bool) {
-	switch do := do.(type) {
-	case *operation.DropResults:
-		return len(do.Results), do.CopyOf >= 0
-	case *operation.DropCalls:
-		return len(do.Calls), do.CopyOf >= 0
-	case *operation.DropMessages:
-		return len(do.Messages), do.CopyOf >= 0
-	case *operation.DropBlocks:
-		return len(do.Blocks), false
-	case *operation.ImageTexts:
-		return len(do.At), false
-	case *operation.DropRecord:
-		return 1, !do.CopyOf.IsZero()
-	case *operation.StripReasoning:
-		return len(do.Drop), false
-	case *operation.DropTurn, *operation.DropBytes, *operation.RemoveMember:
-		return 1, false
-	}
-	return 0, false
 }
 
 // file takes the fixes that the findings about the file request. While the bytes of records
