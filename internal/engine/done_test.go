@@ -25,7 +25,7 @@ func TestDoneNotesAFixOnce(t *testing.T) {
 	for i := range n {
 		wishes = append(wishes, wish{Operation: &operation.Operation{Do: &operation.MoveResults{}, Class: operation.Unsafe}, rule: two[i%2]})
 	}
-	r := &round{settler: &settler{did: map[deed]bool{}}}
+	r := &round{settler: &settler{did: map[ruleIn]bool{}}}
 	r.done(&fix, wishes...)
 	if len(r.touched) != 3*n {
 		t.Errorf("%d spans are touched, want %d", len(r.touched), 3*n)

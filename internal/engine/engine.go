@@ -1,6 +1,6 @@
-// Package engine checks and repairs transcripts. Check is one pure pass from bytes to a
-// report. Settle runs above it: it chooses fixes, applies them, checks again and proves the
-// result. The package knows no flags and no output format.
+// Package engine checks and repairs transcripts. Check reads a source and returns a report, and
+// changes nothing. Settle builds on it: it chooses fixes, applies them, checks again and proves the
+// result. Flags and output formats are not its concern.
 package engine
 
 import (

@@ -305,6 +305,7 @@ func unlikeCheck(name string, out []byte, f *Fixed, opts FixOptions) string {
 	}
 	// A call without a result may be missing one or wait for one; a result that
 	// stands in a wrong place may be an orphan, late, early, or one too many.
+	const order = rules.MessageOrder
 	same := map[string]string{
 		"pending-tool-call": "missing-tool-result",
 		"truncated-record":  "invalid-json", "unknown-tool": "invalid-tool-name",

@@ -23,7 +23,7 @@ func prove(f *Fixed, before, after *round) error {
 	for _, least := range counting {
 		was, is := before.byFamily(least), after.byFamily(least)
 		for _, name := range slices.Sorted(maps.Keys(is)) {
-			if name == order && (least > rules.Warning || is[order]-was[order] <= settled(was, is)) {
+			if name == rules.MessageOrder && (least > rules.Warning || is[rules.MessageOrder]-was[rules.MessageOrder] <= settled(was, is)) {
 				continue
 			}
 			if is[name] > was[name] {
@@ -38,7 +38,7 @@ func prove(f *Fixed, before, after *round) error {
 	if at := unchanged(f, before, after); len(at) > 0 {
 		return &ProofError{"not solve the problem", at}
 	}
-	if onlyInserts(f.Repairs) && is[unanswered] >= was[unanswered] {
+	if onlyInserts(f.Repairs) && is[rules.Unanswered] >= was[rules.Unanswered] {
 		return &ProofError{"insert results that toolguard does not read as results", nil}
 	}
 	gone, err := before.facts.lost(f.Pieces, &after.facts, after.waived)
@@ -77,7 +77,7 @@ func unchanged(f *Fixed, before, after *round) map[int]bool {
 	}
 	out := map[int]bool{}
 	for d := range before.did {
-		if was := before.found[d]; was > 0 && after.found[d] >= was && family(d.rule) != order {
+		if was := before.found[d]; was > 0 && after.found[d] >= was && family(d.rule) != rules.MessageOrder {
 			out[d.conversation] = true
 		}
 	}
@@ -120,27 +120,8 @@ func (r *round) byFamily(least rules.Severity) map[string]int {
 	return out
 }
 
-// family returns the family that the proof counts a rule's findings in. A call without a
-// result is one problem, whichever rule reports it. The same holds for a result in the wrong
-// place and for a torn record. A repair nearby may change which rule reports the problem.
-func family(rule string) string {
-	switch rule {
-	case "missing-tool-result", "pending-tool-call":
-		return unanswered
-	case "orphan-tool-result", "result-before-call", "duplicate-tool-result":
-		return "misplaced-tool-result"
-	case "truncated-record":
-		return "invalid-json"
-	case "unknown-tool": // the replacement of an invalid name is not a declared tool either
-		return "invalid-tool-name"
-	case "missing-arguments":
-		return "schema-violation"
-	case "consecutive-roles", "first-role", "missing-user-message", "last-role", "user-after-tool", "mixed-tool-result-message", "result-order-mismatch",
-		"reasoning-unreplayable":
-		return order
-	}
-	return rule
-}
+// family returns the family that the proof counts a rule's findings in.
+func family(r *rules.Rule) string { return cmp.Or(r.Family, r.Name) }
 
 // familyOf returns the family of a finding. Reasoning whose call was removed forms a family
 // of its own: a repair causes it, and does not merely reveal it.
@@ -148,11 +129,8 @@ func familyOf(f *rules.Finding) string {
 	if f.Rule.Name == "reasoning-unreplayable" && f.Kind == "" {
 		return f.Rule.Name
 	}
-	return family(f.Rule.Name)
+	return family(f.Rule)
 }
-
-// unanswered is the family of calls without a result.
-const unanswered = "missing-tool-result"
 
 // onlyInserts reports whether all repairs insert results.
 func onlyInserts(repairs []Repair) bool {
@@ -160,15 +138,11 @@ func onlyInserts(repairs []Repair) bool {
 	return len(repairs) > 0 && !slices.ContainsFunc(repairs, func(r Repair) bool { return r.Kind != insert })
 }
 
-// order is the family of what providers require of the order of messages, and of the
-// reasoning in the last turns. Moving a result to its place can reveal such findings.
-const order = "message-order"
-
 // settled counts the findings of other families that are gone.
 func settled(was, is map[string]int) int {
 	n := 0
 	for name := range was {
-		if name != order {
+		if name != rules.MessageOrder {
 			n += was[name] - is[name]
 		}
 	}

@@ -62,7 +62,7 @@ func TestProve(t *testing.T) {
 			}
 			waived := map[edit.Sum]bool{}
 			look := func(src *source.Source) (*round, *Report) {
-				r := &round{settler: &settler{did: map[deed]bool{}}, last: true, waived: waived, facts: facts{src: src}}
+				r := &round{settler: &settler{did: map[ruleIn]bool{}}, last: true, waived: waived, facts: facts{src: src}}
 				c := newChecker(src, Options{})
 				c.visit = r
 				rep, err := c.run(ctx)

@@ -222,17 +222,17 @@ func trace(p *edit.Pieces, repairs []Repair) error {
 // anyConversation stands for every conversation, if they cannot be matched.
 const anyConversation = -2
 
-// A deed is a rule and the conversation in which it made a repair, -1 for the file.
-type deed struct {
+// A ruleIn is a rule in one conversation, -1 for the file.
+type ruleIn struct {
 	conversation int
-	rule         string
+	rule         *rules.Rule
 }
 
 // A settler is one run through the rounds.
 type settler struct {
 	opts FixOptions
-	held map[deed]string // the withheld repairs, and why
-	did  map[deed]bool
+	held map[ruleIn]string // the withheld repairs, and why
+	did  map[ruleIn]bool   // the rules that made repairs
 }
 
 // withhold looks for a subset of the repairs that can be proved. It leaves out the repairs
@@ -240,7 +240,7 @@ type settler struct {
 // holds.
 func (s *settler) withhold(ctx context.Context, src *source.Source, unproved error) (*Fixed, error) {
 	var f *Fixed
-	held := map[deed]string{}
+	held := map[ruleIn]string{}
 	for err := unproved; err != nil; {
 		var proof *ProofError
 		if !errors.As(err, &proof) {
@@ -254,7 +254,7 @@ func (s *settler) withhold(ctx context.Context, src *source.Source, unproved err
 	}
 	for _, r := range rules.All() {
 		fewer := maps.Clone(held)
-		maps.DeleteFunc(fewer, func(d deed, _ string) bool { return d.rule == r.Name })
+		maps.DeleteFunc(fewer, func(d ruleIn, _ string) bool { return d.rule == r })
 		if len(fewer) == len(held) {
 			continue
 		}
@@ -271,7 +271,7 @@ func (s *settler) withhold(ctx context.Context, src *source.Source, unproved err
 
 // hold withholds the repairs of the conversations where a proof failed, or all repairs if
 // those were already withheld. It reports whether there was anything left to withhold.
-func hold(held map[deed]string, did map[deed]bool, proof *ProofError) bool {
+func hold(held map[ruleIn]string, did map[ruleIn]bool, proof *ProofError) bool {
 	n := len(held)
 	for d := range did {
 		if proof.at[d.conversation] {
@@ -282,14 +282,14 @@ func hold(held map[deed]string, did map[deed]bool, proof *ProofError) bool {
 		return true
 	}
 	for d := range did {
-		held[deed{anyConversation, d.rule}] = proof.Reason
+		held[ruleIn{anyConversation, d.rule}] = proof.Reason
 	}
 	return len(held) > n
 }
 
 // run goes through the rounds.
 func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
-	s.did = map[deed]bool{}
+	s.did = map[ruleIn]bool{}
 	out := &Fixed{Pieces: edit.NewPieces(src)}
 	var first, last *round
 	waived := map[edit.Sum]bool{}
@@ -397,7 +397,7 @@ type round struct {
 	repairs     []Repair
 	places      [][]source.Span // that each fix changes
 	counts      map[counted]int
-	found       map[deed]int // errors and warnings of the rules
+	found       map[ruleIn]int // errors and warnings of the rules
 	facts       facts
 	spoken      string            // the dialect of the conversations
 	mixed       bool              // they are in more than one dialect
@@ -427,16 +427,16 @@ func (f *Finding) Unproved() bool { return strings.HasPrefix(f.Unfixed, unproved
 func (r *round) emits(f *rules.Finding) {
 	if f.Severity >= rules.Warning {
 		if r.counts == nil {
-			r.counts, r.found = map[counted]int{}, map[deed]int{}
+			r.counts, r.found = map[counted]int{}, map[ruleIn]int{}
 		}
 		for _, least := range counting {
 			if f.Severity >= least {
 				r.counts[counted{familyOf(f), f.Conversation, least}]++
 			}
 		}
-		r.found[deed{f.Conversation, f.Rule.Name}]++
+		r.found[ruleIn{f.Conversation, f.Rule}]++
 	}
-	why := cmp.Or(r.held[deed{f.Conversation, f.Rule.Name}], r.held[deed{anyConversation, f.Rule.Name}])
+	why := cmp.Or(r.held[ruleIn{f.Conversation, f.Rule}], r.held[ruleIn{anyConversation, f.Rule}])
 	if why != "" && f.Fix != nil {
 		f.Fix, f.Unfixed = nil, unproved+why
 		if r.opts.demands(f.Rule) {
@@ -576,26 +576,18 @@ func (r *round) done(fix *edit.Fix, wishes ...wish) {
 	most := repair.ClassOf(fix)
 	rulesOfFix := map[*rules.Rule]bool{}
 	for _, w := range wishes {
-		calls, results := operation.Subjects(w.Do)
-		recorded := 0
-		switch do := w.Do.(type) {
-		case *operation.InsertResults:
-			results, recorded = calls, do.Recorded
-		case *operation.SetState:
-			results = calls
-		}
 		class := max(w.Class, repair.ClassOf(fix))
 		most = max(most, class)
-		r.did[deed{w.conversation, w.rule.Name}] = true
-		removed, isCopy := removes(w.Do)
+		r.did[ruleIn{w.conversation, w.rule}] = true
+		n := repair.CountOf(w.Operation)
 		var dropped []source.Span
 		if !rulesOfFix[w.rule] {
 			rulesOfFix[w.rule] = true
 			dropped = slices.Clone(fix.Gone)
 		}
 		r.repairs = append(r.repairs, Repair{
-			Rule: w.rule.Name, Kind: w.Do.Kind(), Class: class, Title: w.Title, Results: max(1, len(results)), Recorded: recorded,
-			Dropped: dropped, Removed: removed, Copy: isCopy, Fix: len(r.places),
+			Rule: w.rule.Name, Kind: w.Do.Kind(), Class: class, Title: w.Title, Results: n.Results, Recorded: n.Recorded,
+			Dropped: dropped, Removed: n.Removed, Copy: n.Copy, Fix: len(r.places),
 		})
 	}
 	places := make([]source.Span, len(fix.Edits))
@@ -606,30 +598,6 @@ func (r *round) done(fix *edit.Fix, wishes ...wish) {
 		r.touched = append(append(append(r.touched, places...), fix.Reads...), fix.Gone...)
 	}
 	r.places = append(r.places, places)
-}
-
-// removes returns the number of elements that an action drops, and whether they are
-// copies.
-func removes(do operation.Action) (n int, isCopy bool) {
-	switch do := do.(type) {
-	case *operation.DropResults:
-		return len(do.Results), do.CopyOf >= 0
-	case *operation.DropCalls:
-		return len(do.Calls), do.CopyOf >= 0
-	case *operation.DropMessages:
-		return len(do.Messages), do.CopyOf >= 0
-	case *operation.DropBlocks:
-		return len(do.Blocks), false
-	case *operation.ImageTexts:
-		return len(do.At), false
-	case *operation.DropRecord:
-		return 1, !do.CopyOf.IsZero()
-	case *operation.StripReasoning:
-		return len(do.Drop), false
-	case *operation.DropTurn, *operation.DropBytes, *operation.RemoveMember:
-		return 1, false
-	}
-	return 0, false
 }
 
 // file takes the fixes that the findings about the file request. While the bytes of records

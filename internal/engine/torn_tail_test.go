@@ -55,7 +55,7 @@ func TestNothingBehindATornLine(t *testing.T) {
 func severities(r *Report) map[rules.Severity]int {
 	out := map[rules.Severity]int{}
 	for _, f := range r.Findings.List() {
-		if family(f.Rule.Name) == "invalid-json" {
+		if family(f.Rule) == "invalid-json" {
 			out[f.Severity]++
 		}
 	}

@@ -108,7 +108,7 @@ type trimmer struct {
 // read checks a source with all rules and passes its conversations to the trimmer.
 func (t *trimmer) read(ctx context.Context, src *source.Source, opts Options) (*round, *Report, error) {
 	opts.Edits, opts.Excerpts = false, false
-	r := &round{settler: &settler{opts: FixOptions{Options: opts}, did: map[deed]bool{}}, last: true}
+	r := &round{settler: &settler{opts: FixOptions{Options: opts}, did: map[ruleIn]bool{}}, last: true}
 	t.has = account{}
 	c := newChecker(src, opts)
 	c.visit, c.trim, t.seen = r, t, 0

@@ -317,32 +317,3 @@ func (*MoveRecord) Kind() Kind { return "move-record" }
 
 // Kind implements Action.
 func (*Renumber) Kind() Kind { return "renumber" }
-
-// Subjects returns the calls and the results of an action.
-func Subjects(a Action) (calls, results []int32) {
-	switch a := a.(type) {
-	case *InsertResults:
-		return a.Calls, nil
-	case *SetState:
-		return a.Calls, nil
-	case *MoveResults:
-		return nil, a.Results
-	case *MergeResults:
-		return nil, a.Results
-	case *DropResults:
-		return nil, a.Results
-	case *DropCalls:
-		return a.Calls, nil
-	case *Texts:
-		return a.Calls, a.Results
-	case *RelinkResult:
-		return []int32{a.Call}, []int32{a.Result}
-	case *RenamePairs:
-		return a.Calls, nil
-	case *MintIDs:
-		return a.Calls, a.Results
-	case *Retag:
-		return []int32{a.Call}, []int32{a.Result}
-	}
-	return nil, nil
-}

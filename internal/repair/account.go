@@ -94,7 +94,7 @@ func (d *draft) account(f *edit.Fix) {
 			plain[s.Span] = plain[s.Span] || s.plain
 		}
 	}
-	a := d.books.open()
+	a := d.accounts.open()
 	count := func(e edit.Edit, counts, leaves bool) {
 		key := ""
 		if e.Span.Len() > 0 {

@@ -13,69 +13,90 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
+// A patch is a fix of the bytes of a record in the making.
+type patch struct {
+	*window
+	tears *Tears
+	class operation.Class
+	fix   edit.Fix
+}
+
+// read returns the text of a span, and notes an error.
+func (p *patch) read(s source.Span) []byte {
+	b, err := p.src.Bytes(s)
+	p.err = cmp.Or(p.err, err)
+	return b
+}
+
 // Bytes returns the fix for an operation on the bytes of a record, and false if op is not
 // such an operation. If the bytes are not JSON, their content cannot be accounted for, and
 // the fix has the class that its rule gives it. A record that is cut off can be accounted for up
 // to the tear.
 func (t *Tears) Bytes(op *operation.Operation) (f edit.Fix, ok bool, err error) {
-	src := t.Source
-	w := &window{src: src}
-	read := func(s source.Span) []byte {
-		b, err := src.Bytes(s)
-		w.err = cmp.Or(w.err, err)
-		return b
+	do, p := rowOf(op).bytes, &patch{window: &window{src: t.Source}, tears: t, class: op.Class}
+	if do == nil {
+		return f, false, nil
 	}
-	switch do := op.Do.(type) {
-	case *operation.DropRecord:
-		lines := &list{src: w, lines: true}
-		lines.remove(do.At)
-		f.Edits, f.Gone = lines.compile(), []source.Span{do.At}
-		if do.Last {
-			// The line ending before it stays, because the client appends to the file.
-			f.Edits = []edit.Edit{{Span: source.Span{Start: do.At.Start, End: w.size()}}}
+	if err := do(p, op.Do); err != nil {
+		return p.fix, false, err
+	}
+	if len(p.fix.Edits) == 0 || p.err != nil {
+		return p.fix, false, p.err
+	}
+	changed := p.fix.Edits[0].Span // there is only one
+	if len(p.fix.Within) > 0 {
+		changed = p.fix.Within[0]
+	}
+	was := p.read(changed)
+	if p.err != nil {
+		return p.fix, false, p.err
+	}
+	p.fix.Change = edit.Total(edit.Splice(was, changed.Start, p.fix.Edits)).Minus(edit.Total(was))
+	return p.fix, true, nil
+}
+
+func (p *patch) dropRecord(do *operation.DropRecord) error {
+	lines := &list{src: p.window, lines: true}
+	lines.remove(do.At)
+	p.fix.Edits, p.fix.Gone = lines.compile(), []source.Span{do.At}
+	if do.Last {
+		// The line ending before it stays, because the client appends to the file.
+		p.fix.Edits = []edit.Edit{{Span: source.Span{Start: do.At.Start, End: p.size()}}}
+	}
+	if do.Torn {
+		return p.tears.drops(&p.fix, do.At)
+	}
+	return nil
+}
+
+func (p *patch) dropBytes(do *operation.DropBytes) error {
+	p.fix.Edits = []edit.Edit{{Span: stripped(p.window, do.At)}}
+	if do.Torn {
+		return p.tears.drops(&p.fix, do.At)
+	}
+	if p.class == operation.Unsafe { // otherwise it is padding
+		p.fix.Gone = []source.Span{do.At}
+	}
+	return nil
+}
+
+func (p *patch) escapeNewlines(do *operation.EscapeNewlines) error {
+	p.fix.Within = []source.Span{do.At}
+	p.fix.Edits, _ = stringFaults(p.read(do.At), do.At.Start)
+	return nil
+}
+
+func (p *patch) replaceBytes(do *operation.ReplaceBytes) error {
+	p.fix.Within = []source.Span{do.At}
+	_, p.fix.Edits = stringFaults(p.read(do.At), do.At.Start)
+	for _, e := range p.fix.Edits { // adjacent bytes are one edit
+		if n := len(p.fix.Gone); n > 0 && p.fix.Gone[n-1].End == e.Span.Start {
+			p.fix.Gone[n-1].End = e.Span.End
+		} else {
+			p.fix.Gone = append(p.fix.Gone, e.Span)
 		}
-		if do.Torn {
-			if err := t.drops(&f, do.At); err != nil {
-				return f, false, err
-			}
-		}
-	case *operation.DropBytes:
-		f.Edits = []edit.Edit{{Span: stripped(w, do.At)}}
-		switch {
-		case do.Torn:
-			if err := t.drops(&f, do.At); err != nil {
-				return f, false, err
-			}
-		case op.Class == operation.Unsafe: // otherwise it is padding
-			f.Gone = []source.Span{do.At}
-		}
-	case *operation.EscapeNewlines:
-		f.Within = []source.Span{do.At}
-		f.Edits, _ = stringFaults(read(do.At), do.At.Start)
-	case *operation.ReplaceBytes:
-		f.Within = []source.Span{do.At}
-		_, f.Edits = stringFaults(read(do.At), do.At.Start)
-		for _, e := range f.Edits { // adjacent bytes are one edit
-			if n := len(f.Gone); n > 0 && f.Gone[n-1].End == e.Span.Start {
-				f.Gone[n-1].End = e.Span.End
-			} else {
-				f.Gone = append(f.Gone, e.Span)
-			}
-		}
 	}
-	if len(f.Edits) == 0 || w.err != nil {
-		return f, false, w.err
-	}
-	changed := f.Edits[0].Span // there is only one
-	if len(f.Within) > 0 {
-		changed = f.Within[0]
-	}
-	was := read(changed)
-	if w.err != nil {
-		return f, false, w.err
-	}
-	f.Change = edit.Total(edit.Splice(was, changed.Start, f.Edits)).Minus(edit.Total(was))
-	return f, true, nil
+	return nil
 }
 
 // stripped extends a run of bytes that fills a line to include the line ending, so that no

@@ -12,7 +12,7 @@ import (
 // key. Programs disagree about which value counts, so such a message is not repaired.
 func (p *Plan) unsure(op *operation.Operation) bool {
 	in := func(message int32) bool { return p.doubled(p.Conv.Messages[message].Span()) }
-	calls, results := operation.Subjects(op.Do)
+	calls, results := subjects(op)
 	return slices.ContainsFunc(calls, func(c int32) bool { return c >= 0 && in(p.Conv.Calls[c].Message) }) ||
 		slices.ContainsFunc(results, func(r int32) bool { return r >= 0 && in(p.Conv.Results[r].Message) })
 }

@@ -35,28 +35,21 @@ type entry struct {
 	msg  int32  // the message it comes from, -1 for a placeholder
 }
 
-// take adds an operation to the layout, or returns false if it cannot be carried out.
-func (l *layout) take(op *operation.Operation) bool {
-	switch do := op.Do.(type) {
-	case *operation.InsertResults:
-		for _, c := range do.Calls {
-			if !l.foreign(l.Conv.Calls[c].Message) {
-				l.insert = append(l.insert, c)
-				l.reading(l.Conv.Calls[c].Block)
-			}
+// insertResults adds results for calls to the layout, or returns false if none can be inserted.
+func (l *layout) insertResults(do *operation.InsertResults) bool {
+	for _, c := range do.Calls {
+		if !l.foreign(l.Conv.Calls[c].Message) {
+			l.insert = append(l.insert, c)
+			l.reading(l.Conv.Calls[c].Block)
 		}
-		return len(l.insert) > 0
-	case *operation.MoveResults:
-		return l.bring(do.Results...)
-	case *operation.MergeResults:
-		return l.bring(do.Results...)
-	case *operation.MoveBlock:
-		return l.bring(l.Conv.Blocks[do.Block].Ref)
-	case *operation.ReorderResults:
-		l.first, l.inOrder = true, l.inOrder || do.InOrder
-		return l.Log == nil
 	}
-	return false
+	return len(l.insert) > 0
+}
+
+// reorder moves the results before other content.
+func (l *layout) reorder(do *operation.ReorderResults) bool {
+	l.first, l.inOrder = true, l.inOrder || do.InOrder
+	return l.Log == nil
 }
 
 // bring moves results to the turn, all or none.

@@ -380,22 +380,31 @@ func (l *Log) hanging(on int32) iter.Seq[int32] {
 // an operation.
 func (l *Log) Record(op *operation.Operation) (f edit.Fix, ok bool, err error) {
 	p := &Plan{Source: l.Source, Conv: &transcript.Conversation{}, Log: l, src: &window{src: l.Source}}
-	d := p.draft()
-	switch do := op.Do.(type) {
-	case *operation.DropRecord:
-		if !do.CopyOf.IsZero() {
-			d.stays = append(d.stays, l.recordAt(do.CopyOf.Start))
-		}
-		d.taken = append(d.taken, do.At)
-		d.log().removed = []int64{do.At.Start}
-	case *operation.RelinkRecord:
-		d.log().relinked = []relinking{{do.At, do.To}}
-	case *operation.Renumber:
-		d.log().ordinals = []source.Span{do.At}
-	default:
+	record := rowOf(op).record
+	if record == nil {
 		return f, false, nil
 	}
-	return d.fix(true)
+	d := p.draft()
+	return d.fix(record(d, op.Do))
+}
+
+func (d *draft) dropRecord(do *operation.DropRecord) bool {
+	if !do.CopyOf.IsZero() {
+		d.stays = append(d.stays, d.Log.recordAt(do.CopyOf.Start))
+	}
+	d.taken = append(d.taken, do.At)
+	d.log().removed = []int64{do.At.Start}
+	return true
+}
+
+func (d *draft) relinkRecord(do *operation.RelinkRecord) bool {
+	d.log().relinked = []relinking{{do.At, do.To}}
+	return true
+}
+
+func (d *draft) renumber(do *operation.Renumber) bool {
+	d.log().ordinals = []source.Span{do.At}
+	return true
 }
 
 // rootOf returns the root of a node, -1 if its parents form a circle.

@@ -50,7 +50,7 @@ type Plan struct {
 	values             map[int32]source.Value
 	read               int64 // total size of values
 	objects            builder
-	books              accounts // of the current fix
+	accounts           accounts // of the current fix
 }
 
 // prepare indexes the conversation for the operations, once.
@@ -88,50 +88,10 @@ func (p *Plan) prepare() bool {
 	return p.driver != nil
 }
 
-// Before orders operations that overlap. The first is carried out, and the others are decided
-// again after it.
-func Before(a, b *operation.Operation) int { return cmp.Compare(rank(a), rank(b)) }
-
-func rank(op *operation.Operation) int {
-	switch op.Do.(type) {
-	case *operation.DropResults, *operation.DropCalls, *operation.DropMessages, *operation.Retag:
-		if op.Class == operation.Safe {
-			return 0 // copies and empty elements
-		}
-	case *operation.StripReasoning:
-		return 0 // what is left without reasoning decides the rest
-	case *operation.MintIDs, *operation.RenameID, *operation.RenamePairs, *operation.RelinkResult:
-		return 1
-	case *operation.Texts:
-		return 2
-	case *operation.InsertResults, *operation.SetState, *operation.MoveResults, *operation.MergeResults, *operation.ReorderResults, *operation.MoveBlock:
-		return 3
-	case *operation.SplitMessage, *operation.SplitResults, *operation.CallsLast, *operation.MergeMessage:
-		return 4
-	case *operation.SetValue, *operation.AddMember, *operation.RemoveMember, *operation.TrimText:
-		return 5
-	}
-	return 6
-}
-
-// LaidOut returns the turn that an operation lays out, -1 for none. All operations that
-// arrange the results of one turn become one fix.
-func (p *Plan) LaidOut(op *operation.Operation) int32 {
-	switch do := op.Do.(type) {
-	case *operation.InsertResults, *operation.MoveResults, *operation.MergeResults, *operation.ReorderResults:
-		return op.Turn
-	case *operation.MoveBlock:
-		if b := &p.Conv.Blocks[do.Block]; b.Kind == transcript.BlockResult && p.Pairing.Results[b.Ref].Call >= 0 {
-			return p.turn(p.Pairing.Results[b.Ref].Call)
-		}
-	}
-	return -1
-}
-
 // Extent returns the number of bytes that must be read to carry an operation out.
 func (p *Plan) Extent(op *operation.Operation) int64 {
 	n := int64(1)
-	calls, results := operation.Subjects(op.Do)
+	calls, results := subjects(op)
 	if len(calls) > 0 && calls[0] >= 0 {
 		n += p.Conv.Messages[p.Conv.Calls[calls[0]].Message].Span().Len()
 	}
@@ -151,8 +111,9 @@ func (p *Plan) Compile(op *operation.Operation) (edit.Fix, bool, error) {
 	if !p.prepare() || p.unsure(op) {
 		return edit.Fix{}, false, nil
 	}
-	d := p.draft()
-	return d.fix(d.do(op))
+	d, do := p.draft(), rowOf(op).do
+	d.op = op
+	return d.fix(do != nil && do(d, op.Do))
 }
 
 // Lay returns the fix for all operations on the results of one turn, and false if one of them
@@ -177,7 +138,7 @@ func (p *Plan) Lay(turn int32, ops []*operation.Operation) (edit.Fix, bool, erro
 func (p *Plan) lay(turn int32, ops []*operation.Operation, whole bool) (edit.Fix, bool, error) {
 	l := &layout{draft: p.draft(), turn: turn, comes: map[int32]bool{}, whole: whole}
 	for _, op := range ops {
-		if p.unsure(op) || !l.take(op) {
+		if p.unsure(op) || !rowOf(op).lay(l, op.Do) {
 			return edit.Fix{}, false, nil
 		}
 	}
@@ -187,6 +148,7 @@ func (p *Plan) lay(turn int32, ops []*operation.Operation, whole bool) (edit.Fix
 // A draft is one fix in the making.
 type draft struct {
 	*Plan
+	op       *operation.Operation // the operation that is carried out; nil in a layout
 	lists    map[int64]*list
 	sets     []set
 	tail     []byte                   // text appended to the file: records that replace others
@@ -219,88 +181,54 @@ func (p *Plan) draft() *draft {
 	}
 }
 
-// do carries out an operation, or returns false if that is impossible.
-func (d *draft) do(op *operation.Operation) bool {
-	switch do := op.Do.(type) {
-	case *operation.SetState:
-		return d.setState(do.Calls)
-	case *operation.CallsLast:
-		return d.callsLast(do.Message)
-	case *operation.SplitMessage:
-		return d.splitMessage(do.Message)
-	case *operation.SplitResults:
-		return d.splitResults(do.Message)
-	case *operation.MoveBlock:
-		return d.callersRole(do.Block)
-	case *operation.DropResults:
-		if do.CopyOf >= 0 {
-			d.copyOf(d.Conv.Results[do.CopyOf].Block, d.Conv.Results[do.Results[0]].Block)
-		}
-		return d.each(do.Results, d.dropResult)
-	case *operation.DropCalls:
-		if do.CopyOf >= 0 {
-			d.copyOf(d.Conv.Calls[do.CopyOf].Block, d.Conv.Calls[do.Calls[0]].Block)
-			for _, cp := range d.copiesOf(do.CopyOf) {
-				d.stays = append(d.stays, cp.Block)
-			}
-		}
-		return d.dropCalls(do.Calls, do.CopyOf < 0, op.Class == operation.Unsafe)
-	case *operation.DropTurn:
-		return d.dropTurn(op.Turn)
-	case *operation.DropBlocks:
-		return d.each(do.Blocks, d.dropBlock)
-	case *operation.DropMessages:
-		if do.CopyOf >= 0 {
-			d.stays = append(d.stays, d.Conv.Messages[do.CopyOf].Span())
-		} else if m := do.Messages[0]; m > 0 && d.Log == nil {
-			d.beside(m)
-		}
-		return d.each(do.Messages, d.dropMessage)
-	case *operation.DropElement:
-		return d.dropUnread(do.At)
-	case *operation.Texts:
-		return d.texts(do.Calls, do.Results)
-	case *operation.ImageTexts:
-		for i, at := range do.At {
-			if !d.imageText(at, do.Texts[i]) {
-				return false
-			}
-		}
-		return len(do.At) > 0
-	case *operation.MergeMessage:
-		return d.merge(do.Message)
-	case *operation.RelinkResult:
-		return d.relink(do.Result, do.Call)
-	case *operation.KeepCall:
-		return d.Log != nil && d.log().keepCall(do.At, d.standing(d.Conv.Calls[do.Call].Message))
-	case *operation.MoveRecord:
-		return d.Log != nil && d.log().moveRecord(do.At, d.standing(do.Behind))
-	case *operation.RenamePairs:
-		return d.renamePairs(do.Calls, op.Class == operation.Unsafe)
-	case *operation.RenameID:
-		return d.renameAll(do)
-	case *operation.MintIDs:
-		return d.mint(do)
-	case *operation.Retag:
-		return d.retag(do.Result, do.Call)
-	case *operation.AddMember:
-		return d.addMember(do)
-	case *operation.SetValue:
-		return d.setValue(do)
-	case *operation.RemoveMember:
-		// Unknown fields of a rejected value are recorded content all the same.
-		known := true
-		for k := range d.at(do.At).Members() {
-			known = known && (k.Is("type") || k.Is("ttl"))
-		}
-		d.removeMember(d.ownerOf(do.Message, do.At), do.At, known)
-		return true
-	case *operation.StripReasoning:
-		return d.stripReasoning(do)
-	case *operation.TrimText:
-		return d.trimText(do.Message)
+// dropResults drops results, which may be copies of one that stays.
+func (d *draft) dropResults(do *operation.DropResults) bool {
+	if do.CopyOf >= 0 {
+		d.copyOf(d.Conv.Results[do.CopyOf].Block, d.Conv.Results[do.Results[0]].Block)
 	}
-	return false
+	return d.each(do.Results, d.dropResult)
+}
+
+// dropAllCalls drops calls, which may be copies of one that stays.
+func (d *draft) dropAllCalls(do *operation.DropCalls) bool {
+	if do.CopyOf >= 0 {
+		d.copyOf(d.Conv.Calls[do.CopyOf].Block, d.Conv.Calls[do.Calls[0]].Block)
+		for _, cp := range d.copiesOf(do.CopyOf) {
+			d.stays = append(d.stays, cp.Block)
+		}
+	}
+	return d.dropCalls(do.Calls, do.CopyOf < 0, d.op.Class == operation.Unsafe)
+}
+
+// dropMessages drops messages, which may be copies of one that stays.
+func (d *draft) dropMessages(do *operation.DropMessages) bool {
+	if do.CopyOf >= 0 {
+		d.stays = append(d.stays, d.Conv.Messages[do.CopyOf].Span())
+	} else if m := do.Messages[0]; m > 0 && d.Log == nil {
+		d.beside(m)
+	}
+	return d.each(do.Messages, d.dropMessage)
+}
+
+// imageTexts replaces images by texts.
+func (d *draft) imageTexts(do *operation.ImageTexts) bool {
+	for i, at := range do.At {
+		if !d.imageText(at, do.Texts[i]) {
+			return false
+		}
+	}
+	return len(do.At) > 0
+}
+
+// removeValue removes a field of a message. Unknown fields of a rejected value are recorded
+// content all the same.
+func (d *draft) removeValue(do *operation.RemoveMember) bool {
+	known := true
+	for k := range d.at(do.At).Members() {
+		known = known && (k.Is("type") || k.Is("ttl"))
+	}
+	d.removeMember(d.ownerOf(do.Message, do.At), do.At, known)
+	return true
 }
 
 // each applies do to all elements of a list, and reports whether it succeeded for all of

@@ -8,7 +8,7 @@ import (
 )
 
 var consecutiveRoles = &Rule{
-	Name: "consecutive-roles", Category: Roles, Severity: ordersSeverity,
+	Name: "consecutive-roles", Category: Roles, Family: MessageOrder, Severity: ordersSeverity,
 	Summary:    "Two messages in a row have the same role",
 	Points:     []profile.Point{profile.ConsecutiveRoles},
 	Strategies: []string{"merge", "drop", "text"},

@@ -13,7 +13,7 @@ import (
 )
 
 var duplicateToolResult = &Rule{
-	Name: "duplicate-tool-result", Category: Pairing, Severity: "error",
+	Name: "duplicate-tool-result", Category: Pairing, Family: "misplaced-tool-result", Severity: "error",
 	Summary:    "A tool call has more than one result",
 	Points:     []profile.Point{profile.Duplicate},
 	Strategies: []string{"first", "last", "text", "leave"},

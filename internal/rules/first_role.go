@@ -7,7 +7,7 @@ import (
 )
 
 var firstRole = &Rule{
-	Name: "first-role", Category: Roles, Severity: ordersSeverity,
+	Name: "first-role", Category: Roles, Family: MessageOrder, Severity: ordersSeverity,
 	Summary:    "The history begins with the assistant",
 	Points:     []profile.Point{profile.FirstRole},
 	Strategies: []string{"leave", "drop", "text"},

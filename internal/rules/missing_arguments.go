@@ -8,7 +8,7 @@ import (
 )
 
 var missingArguments = &Rule{
-	Name: "missing-arguments", Category: Payload, Severity: "error",
+	Name: "missing-arguments", Category: Payload, Family: "schema-violation", Severity: "error",
 	Summary:    "A tool call has no arguments, not even empty ones",
 	Points:     []profile.Point{profile.NoArgs},
 	Strategies: []string{"add", "drop", "text"},

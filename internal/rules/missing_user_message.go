@@ -8,7 +8,7 @@ import (
 )
 
 var missingUserMessage = &Rule{
-	Name: "missing-user-message", Category: Roles, Severity: "profile with --send or --target, and in a request body; else off",
+	Name: "missing-user-message", Category: Roles, Family: MessageOrder, Severity: "profile with --send or --target, and in a request body; else off",
 	Summary:    "The history has no message of the user",
 	Points:     []profile.Point{profile.NoUser},
 	Strategies: []string{"leave", "text"},

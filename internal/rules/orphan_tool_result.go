@@ -10,7 +10,7 @@ import (
 )
 
 var orphanToolResult = &Rule{
-	Name: "orphan-tool-result", Category: Pairing, Severity: "error",
+	Name: "orphan-tool-result", Category: Pairing, Family: "misplaced-tool-result", Severity: "error",
 	Summary:    "A tool result answers no call in the conversation",
 	Points:     []profile.Point{profile.Orphan},
 	Strategies: []string{"text", "drop", "relink", "leave"},

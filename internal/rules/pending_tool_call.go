@@ -9,7 +9,7 @@ import (
 )
 
 var pendingToolCall = &Rule{
-	Name: "pending-tool-call", Category: Pairing,
+	Name: "pending-tool-call", Family: Unanswered, Category: Pairing,
 	Severity:   "warning; info in datasets, in traces, and for calls that wait for approval or of long-running tools; error with --send, in a request body, and in a session that doctor takes to be over",
 	Summary:    "A tool call in the last turn has no result yet",
 	Points:     []profile.Point{profile.Missing},

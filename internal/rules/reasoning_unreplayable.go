@@ -12,7 +12,7 @@ import (
 )
 
 var reasoningUnreplayable = &Rule{
-	Name: "reasoning-unreplayable", Category: Reasoning, Severity: "profile",
+	Name: "reasoning-unreplayable", Category: Reasoning, Family: MessageOrder, Severity: "profile",
 	Summary:    "The provider does not accept the reasoning in the history",
 	Points:     []profile.Point{profile.Unreplayable, profile.NoReasoning},
 	Strategies: []string{"drop", "text"},

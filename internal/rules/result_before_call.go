@@ -9,7 +9,7 @@ import (
 )
 
 var resultBeforeCall = &Rule{
-	Name: "result-before-call", Category: Pairing, Severity: "error",
+	Name: "result-before-call", Category: Pairing, Family: "misplaced-tool-result", Severity: "error",
 	Summary:    "A tool result comes before its call",
 	Points:     []profile.Point{profile.Before},
 	Strategies: []string{"move", "text", "drop", "leave"},

@@ -1,6 +1,6 @@
 // Package rules holds one file for each rule. A rule examines exchanges and a profile,
-// reports findings, and names the operation that would repair each. It knows no bytes and no
-// output format.
+// reports findings, and names the operation that would repair each. Rules do not depend on how
+// a transcript is written as bytes, or on how findings are printed.
 package rules
 
 import (
@@ -60,6 +60,10 @@ func severityOf(c profile.Cell) Severity {
 type Rule struct {
 	Name     string
 	Category string
+	// Family is the family in which the proof of a repair counts the findings of the rule, the
+	// name of the rule if it is "". A repair nearby may change which rule of a family reports a
+	// problem.
+	Family string
 	// Severity describes the severity of its findings, for the list of rules. The check sets
 	// the severity of each finding.
 	Severity string
@@ -93,6 +97,16 @@ type Rule struct {
 func (r *Rule) URL() string {
 	return "https://github.com/toolguard/toolguard/blob/main/docs/rules/" + r.Name + ".md"
 }
+
+// Families that a proof treats specially.
+const (
+	// Unanswered is the family of calls without a result, which are one problem whichever rule
+	// reports them.
+	Unanswered = "missing-tool-result"
+	// MessageOrder is the family of what providers require of the order of messages, and of the
+	// reasoning in the last turns. Moving a result to its place can reveal such findings.
+	MessageOrder = "message-order"
+)
 
 // The categories, in the order of the catalogue.
 const (

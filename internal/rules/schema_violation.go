@@ -30,7 +30,7 @@ write wrong arguments.`,
 			return
 		}
 		told := map[string]bool{}
-		var room []byte
+		var unescaped []byte
 		for i := range c.Calls {
 			call := &c.Calls[i]
 			if !c.declarable(i) {
@@ -54,8 +54,8 @@ write wrong arguments.`,
 			}
 			inside := text[1 : len(text)-1]
 			if call.Form == transcript.ArgsString {
-				room = source.AppendUnescaped(room[:0], inside)
-				text = room
+				unescaped = source.AppendUnescaped(unescaped[:0], inside)
+				text = unescaped
 			}
 			broken := c.Tools.Violations(call.Name.Text(), text)
 			if len(broken) == 0 {

@@ -55,6 +55,21 @@ func TestSelect(t *testing.T) {
 	}
 }
 
+// TestFamilies: each family is named after one of its rules, which needs no Family then, or is
+// the order of messages.
+func TestFamilies(t *testing.T) {
+	t.Parallel()
+	for _, r := range rules.All() {
+		named := rules.ByName(r.Family)
+		if r.Family == "" || r.Family == rules.MessageOrder {
+			continue
+		}
+		if named == nil || named == r || named.Family != "" {
+			t.Errorf("%s: the family %q is not the name of another rule in that family", r.Name, r.Family)
+		}
+	}
+}
+
 func TestSelectable(t *testing.T) {
 	t.Parallel()
 	all := rules.Selectable()

@@ -7,7 +7,7 @@ import (
 )
 
 var truncatedRecord = &Rule{
-	Name: "truncated-record", Category: Framing, Severity: "error; warning in a log whose client skips the record",
+	Name: "truncated-record", Category: Framing, Family: "invalid-json", Severity: "error; warning in a log whose client skips the record",
 	Summary: "The last record is cut off",
 	What:    `Checks for files that end in the middle of their last record.`,
 	Why: `The program crashed, or the disk was full, while the record was being written. The rest of the

@@ -6,7 +6,7 @@ import (
 )
 
 var unknownTool = &Rule{
-	Name: "unknown-tool", Category: Declared, Severity: "warning",
+	Name: "unknown-tool", Category: Declared, Family: "invalid-tool-name", Severity: "warning",
 	Summary: "A tool call names a tool that is not declared",
 	What: `Checks for calls to tools that are not declared. The declared tools are those of ` + "`--tools`" + `, or
 else those of the request body.`,

@@ -6,7 +6,7 @@ import (
 )
 
 var userAfterTool = &Rule{
-	Name: "user-after-tool", Category: Roles, Severity: ordersSeverity,
+	Name: "user-after-tool", Category: Roles, Family: MessageOrder, Severity: ordersSeverity,
 	Summary:    "A user message follows a tool result",
 	Points:     []profile.Point{profile.UserAfterTool},
 	Strategies: []string{"leave", "text"},
