@@ -193,8 +193,8 @@ type driver struct {
 // drivers lists the drivers.
 func drivers() []driver {
 	return []driver{
-		{"blocks", reflect.TypeFor[dialect.Blocks](), transcript.WindowNext, func(row any) dialect.Driver { return row.(*dialect.Blocks) }},
-		{"side-list", reflect.TypeFor[dialect.SideList](), transcript.WindowTool, func(row any) dialect.Driver { return row.(*dialect.SideList) }},
+		{"blocks", reflect.TypeFor[dialect.Blocks](), transcript.WindowNext, func(row any) dialect.Driver { return dialect.NewBlocks(row.(*dialect.Blocks)) }},
+		{"side-list", reflect.TypeFor[dialect.SideList](), transcript.WindowTool, func(row any) dialect.Driver { return dialect.NewSideList(row.(*dialect.SideList)) }},
 		{"items", reflect.TypeFor[dialect.Items](), transcript.WindowNext, func(row any) dialect.Driver { return row.(*dialect.Items) }},
 		{"events", reflect.TypeFor[dialect.Events](), transcript.WindowLog, func(row any) dialect.Driver { return row.(*dialect.Events) }},
 		{"combined", reflect.TypeFor[dialect.Combined](), transcript.WindowOwn, func(row any) dialect.Driver { return row.(*dialect.Combined) }},

@@ -32,7 +32,7 @@ var AgentFramework = &Dialect{
 		transcript.MemberImage:    "uri",
 		transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberContent: "contents", transcript.MemberLastText: "contents.-1.text",
 	},
-	Driver: &Blocks{
+	Driver: NewBlocks(&Blocks{
 		Role: "role.value|role", Content: "contents", MessageID: "message_id", Tag: "type", ResultsAlone: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -53,5 +53,5 @@ var AgentFramework = &Dialect{
 			{JSON: `{"role":"tool","contents":"$blocks"}`, Copy: []string{"type"}},
 		},
 		TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
-	},
+	}),
 }

@@ -41,7 +41,7 @@ var AISDK = &Dialect{
 		"content.#.providerOptions/providerMetadata/experimental_providerMetadata.*." + sdkSealed,
 		"providerOptions/providerMetadata/experimental_providerMetadata.*." + sdkSealed,
 	},
-	Driver: &Blocks{
+	Driver: aiSDKMessages{NewBlocks(&Blocks{
 		Role: "role", Content: "content", MessageID: "id", Tag: "type", Inline: true, ResultsAlone: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -70,19 +70,29 @@ var AISDK = &Dialect{
 		},
 		Message:   []Form{{JSON: `{"role":"tool","content":"$blocks"}`}},
 		TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
-		onCall: func(part source.Value, call transcript.Call) transcript.Call {
-			if ranByProvider.holds(part) {
-				call.Answer = transcript.AnswerProvider
-			}
-			return call
-		},
-		onResult: func(part source.Value, res transcript.Result) transcript.Result {
-			if ranByProvider.holds(part) {
-				res.Answer = transcript.AnswerProvider
-			}
-			return res
-		},
-	},
+	})},
+}
+
+// aiSDKMessages are messages in which any tool may have been run by the provider.
+type aiSDKMessages struct{ *BlocksDriver }
+
+// Reader implements Driver.
+func (d aiSDKMessages) Reader(b *transcript.Builder) Reader { return hook(&aiSDKReader{d.reader(b)}) }
+
+type aiSDKReader struct{ blocksReader }
+
+func (r *aiSDKReader) onCall(part source.Value, call transcript.Call) (transcript.Call, bool) {
+	if ranByProvider.holds(part) {
+		call.Answer = transcript.AnswerProvider
+	}
+	return call, true
+}
+
+func (r *aiSDKReader) onResult(part source.Value, res transcript.Result) transcript.Result {
+	if ranByProvider.holds(part) {
+		res.Answer = transcript.AnswerProvider
+	}
+	return res
 }
 
 // ranByProvider holds of calls and results of tools that the provider ran.

@@ -26,7 +26,7 @@ var AutoGen = &Dialect{
 		"plain if type:string",
 	),
 	Members: Members{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "name", transcript.MemberContent: "content"},
-	Driver: &Blocks{
+	Driver: NewBlocks(&Blocks{
 		Role: "type", Content: "content", ResultsAlone: true,
 		Roles: []RoleName{
 			{"UserMessage", transcript.RoleUser},
@@ -47,5 +47,5 @@ var AutoGen = &Dialect{
 			},
 		},
 		Message: []Form{{JSON: `{"content":"$blocks","type":"FunctionExecutionResultMessage"}`}},
-	},
+	}),
 }

@@ -40,7 +40,7 @@ var Bedrock = &Dialect{
 		transcript.MemberResultContent: "toolResult.content", transcript.MemberRole: "role", transcript.MemberCallName: "toolUse.name", transcript.MemberArguments: "toolUse.input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text",
 		transcript.MemberImage: "image.source.bytes",
 	},
-	Driver: &Blocks{
+	Driver: bedrockMessages{NewBlocks(&Blocks{
 		Role: "role", Content: "content", Inline: true,
 		Parts: []Part{
 			{Is: PartText, Key: "text", With: []Cond{{At: "type", Not: true}}, Text: "text"},
@@ -66,11 +66,22 @@ var Bedrock = &Dialect{
 		},
 		Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`}},
 		TextBlock: []Form{{JSON: `{"text":"$text"}`}},
-		onCall: func(block source.Value, call transcript.Call) transcript.Call {
-			if block.Get("toolUse").Get("type").Is("server_tool_use") {
-				call.Answer = transcript.AnswerProvider
-			}
-			return call
-		},
-	},
+	})},
+}
+
+// bedrockMessages are messages in which the type of a call tells who runs it.
+type bedrockMessages struct{ *BlocksDriver }
+
+// Reader implements Driver.
+func (d bedrockMessages) Reader(b *transcript.Builder) Reader {
+	return hook(&bedrockReader{d.reader(b)})
+}
+
+type bedrockReader struct{ blocksReader }
+
+func (r *bedrockReader) onCall(block source.Value, call transcript.Call) (transcript.Call, bool) {
+	if block.Get("toolUse").Get("type").Is("server_tool_use") {
+		call.Answer = transcript.AnswerProvider
+	}
+	return call, true
 }

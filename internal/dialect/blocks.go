@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
@@ -58,19 +59,35 @@ type Blocks struct {
 	// TextBlock holds the forms of a block of text. The first form whose If leads
 	// to a value is used, in the message or in the block that the text replaces.
 	TextBlock []Form
-
-	// onCall and onResult are hooks for the file of one dialect. The values that
-	// they return replace the call or the result that was read from a block.
-	onCall   func(block source.Value, call transcript.Call) transcript.Call
-	onResult func(block source.Value, res transcript.Result) transcript.Result
-
-	members Plan // role, content, message id, and the fields of Aborted, Hidden and Omitted
 }
 
-// compile makes the plan for reading a message.
-func (d *Blocks) compile() {
-	d.members.lenses = slices.Concat([]Lens{d.Role, d.Content, d.MessageID}, lensesOf(d.Aborted), lensesOf(d.Hidden), lensesOf(d.Omitted))
-	d.members.compile()
+// A BlocksDriver reads and writes what a Blocks describes.
+type BlocksDriver struct {
+	*Blocks
+	once sync.Once
+	// message reads role, content, message id, and the fields of Aborted, Hidden and Omitted.
+	message *Plan
+	parts   []readPart // those of Parts, and that of ResultMessage
+}
+
+// NewBlocks returns the driver for a row.
+func NewBlocks(row *Blocks) *BlocksDriver { return &BlocksDriver{Blocks: row} }
+
+// A readPart is a kind of block with the plan for reading such blocks.
+type readPart struct {
+	*Part
+	plan *Plan
+}
+
+// compile makes the plans.
+func (d *BlocksDriver) compile() {
+	d.message = NewPlan(slices.Concat([]Lens{d.Role, d.Content, d.MessageID}, lensesOf(d.Aborted), lensesOf(d.Hidden), lensesOf(d.Omitted))...)
+	for i := range d.Parts {
+		d.parts = append(d.parts, readPart{&d.Parts[i], d.Parts[i].plan()})
+	}
+	if own := d.ResultMessage; own != nil {
+		d.parts = append(d.parts, readPart{own, own.plan()})
+	}
 }
 
 // lensesOf returns the lenses of the conditions.
@@ -126,35 +143,18 @@ type Part struct {
 	Signs     bool
 	// Answer is the template for a result of such a call.
 	Answer Template
-
-	plan Plan // for reading such a block
 }
 
-// compile makes the plan for reading such a block: id, name and arguments of a
+// plan returns the plan for reading such a block: id, name and arguments of a
 // call; id, payload, name and error conditions of a result; the text of others.
-func (p *Part) compile() {
+func (p *Part) plan() *Plan {
 	switch p.Is {
 	case PartCall, PartServerCall:
-		p.plan.lenses = []Lens{p.ID, p.Name, p.Args}
+		return NewPlan(p.ID, p.Name, p.Args)
 	case PartResult, PartServerResult:
-		p.plan.lenses = append([]Lens{p.ID, p.Payload, p.Name}, lensesOf(p.Error)...)
-	default:
-		p.plan.lenses = []Lens{p.Text}
+		return NewPlan(append([]Lens{p.ID, p.Payload, p.Name}, lensesOf(p.Error)...)...)
 	}
-	p.plan.compile()
-}
-
-// read returns the values of the block's plan.
-func (p *Part) read(b *transcript.Builder, v source.Value) []source.Value {
-	p.plan.once.Do(p.compile)
-	return p.plan.read(b, v)
-}
-
-// A Form is a template for something that is written next to a message.
-type Form struct {
-	If   Lens // a field that must be present; "" for always
-	JSON Template
-	Copy []string // fields that are copied from that message
+	return NewPlan(p.Text)
 }
 
 // fits reports whether a block with the given tag is of this kind. If a key
@@ -211,16 +211,24 @@ func (d *Blocks) hollow(block source.Value) bool {
 
 // kindOf returns the kind of a block, or nil if it is unknown.
 func (d *Blocks) kindOf(block source.Value) *Part {
+	if i := d.kindAt(block); i >= 0 {
+		return &d.Parts[i]
+	}
+	return nil
+}
+
+// kindAt returns the index of the kind of a block in Parts, or -1 if it is unknown.
+func (d *Blocks) kindAt(block source.Value) int {
 	var tag source.Value
 	if d.Tag != "" {
 		tag = d.Tag.In(block)
 	}
 	for i := range d.Parts {
-		if p := &d.Parts[i]; p.fits(block, tag) {
-			return p
+		if d.Parts[i].fits(block, tag) {
+			return i
 		}
 	}
-	return nil
+	return -1
 }
 
 // roleOf returns the role that a message names.
@@ -306,11 +314,20 @@ func (d *Blocks) Reads(v source.Value) evidence.Weight {
 }
 
 // Reader implements Driver.
-func (d *Blocks) Reader(b *transcript.Builder) Reader { return &blocksReader{Blocks: d, b: b} }
+func (d *BlocksDriver) Reader(b *transcript.Builder) Reader {
+	r := d.reader(b)
+	return &r
+}
+
+// reader returns a reader without hooks.
+func (d *BlocksDriver) reader(b *transcript.Builder) blocksReader {
+	d.once.Do(d.compile)
+	return blocksReader{BlocksDriver: d, hooked: hooked{b: b}}
+}
 
 type blocksReader struct {
-	*Blocks
-	b      *transcript.Builder
+	*BlocksDriver
+	hooked
 	part   bool                      // a record of a log is being read
 	turn   source.Value              // names the turn of a part without a message id
 	kind   source.Value              // the type of that record
@@ -339,11 +356,13 @@ func (r *blocksReader) ReadPart(v, kind, turn source.Value, others func(v source
 	return ok
 }
 
-func (r *blocksReader) Read(v source.Value) { r.read(v) }
+// Read implements Reader.
+func (r *blocksReader) Read(v source.Value) {
+	r.element(v, func(v source.Value) { r.read(v) })
+}
 
 func (r *blocksReader) read(v source.Value) bool {
-	r.members.once.Do(r.compile)
-	f := r.members.read(r.b, v)
+	f := r.message.Read(r.b, v)
 	own := r.ResultMessage != nil && f[0].Is(r.ResultRole)
 	role := r.roleOf(f[0])
 	if own {
@@ -394,7 +413,7 @@ func (r *blocksReader) read(v source.Value) bool {
 		}
 	}
 	if own {
-		r.result(v, r.ResultMessage, role)
+		r.result(v, &r.parts[len(r.Parts)], role)
 		return true
 	}
 	r.b.Marked = false
@@ -444,16 +463,17 @@ func (r *blocksReader) block(v source.Value, role transcript.Role) {
 		r.b.Block(transcript.BlockOther, v, 0)
 		return
 	}
-	p := r.kindOf(v)
-	if p == nil {
+	at := r.kindAt(v)
+	if at < 0 {
 		r.b.Fields(v, nil, nil)
-		if d := r.Blocks; d.hollow(v) {
+		if r.hollow(v) {
 			r.b.Block(transcript.BlockText, v, transcript.BlockBlank|transcript.BlockHollow)
 			return
 		}
 		r.b.Block(transcript.BlockOther, v, 0)
 		return
 	}
+	p := &r.parts[at]
 	if p.Key != "" {
 		r.b.Fields(v.Get(p.Key), nil, nil)
 	}
@@ -463,11 +483,11 @@ func (r *blocksReader) block(v source.Value, role transcript.Role) {
 	case PartResult, PartServerResult:
 		r.result(v, p, role)
 	case PartState:
-		r.state(v, p)
+		r.state(v, p.Part)
 	case PartAside:
 		r.b.Fields(v, nil, nil)
 	case PartText:
-		f := p.read(r.b, v)
+		f := p.plan.Read(r.b, v)
 		r.b.Block(transcript.BlockText, v, textFlags(f[0])|p.signed(v))
 	case PartReasoning:
 		r.b.Fields(v, nil, nil)
@@ -508,17 +528,14 @@ func (p *Part) signed(v source.Value) transcript.BlockFlags {
 	return 0
 }
 
-func (r *blocksReader) call(v source.Value, p *Part, role transcript.Role) {
-	f := p.read(r.b, v)
+func (r *blocksReader) call(v source.Value, p *readPart, role transcript.Role) {
+	f := p.plan.Read(r.b, v)
 	call := transcript.Call{
-		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[1]), Kind: p.kind(), Answer: r.answer(p, f[0]),
-		WrongRole: role == transcript.RoleUser || role == transcript.RoleSystem || role == transcript.RoleTool,
+		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[1]), Kind: p.kind(), Answer: r.answer(p.Part, f[0]),
+		WrongRole: mustNotCall(role),
 	}
 	setArgs(r.b, &call, f[2], p.Want)
-	if r.onCall != nil {
-		call = r.onCall(v, call)
-	}
-	r.b.Call(v, call, p.signed(v))
+	r.addCall(v, call, p.signed(v))
 }
 
 // token returns a token for val, which p leads to in v. If it is absent, the span
@@ -552,10 +569,10 @@ func (p *Part) kind() transcript.CallKind {
 	return p.Kind
 }
 
-func (r *blocksReader) result(v source.Value, p *Part, role transcript.Role) {
-	f := p.read(r.b, v)
+func (r *blocksReader) result(v source.Value, p *readPart, role transcript.Role) {
+	f := p.plan.Read(r.b, v)
 	res := transcript.Result{
-		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]), Kind: p.kind(), Answer: r.answer(p, f[0]),
+		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]), Kind: p.kind(), Answer: r.answer(p.Part, f[0]),
 	}
 	for i := range p.Error {
 		res.Error = res.Error || p.Error[i].accepts(f[3+i])
@@ -564,8 +581,8 @@ func (r *blocksReader) result(v source.Value, p *Part, role transcript.Role) {
 	if p.Inner != "" {
 		res.HoldBlocks(p.Inner.In(v))
 	}
-	if r.onResult != nil {
-		res = r.onResult(v, res)
+	if r.hooks != nil {
+		res = r.hooks.onResult(v, res)
 	}
 	switch {
 	case res.Answer == transcript.AnswerProvider:
@@ -619,13 +636,7 @@ func (d *Blocks) WriteMessage(content string, near source.Value) []Field {
 	if f == nil {
 		return nil
 	}
-	out := fill(f.JSON, map[string]string{"$blocks": content})
-	for _, key := range f.Copy {
-		if val := near.Get(key); val.Exists() {
-			out = append(out, Field{key, string(val.Raw())})
-		}
-	}
-	return out
+	return f.write(near, map[string]string{"$blocks": content})
 }
 
 // WriteText implements Writer.
@@ -723,20 +734,6 @@ func (d *Blocks) textBlock(v source.Value) Template {
 	}
 	return ""
 }
-
-// formFor returns the first form whose condition holds of v, the last form if none
-// does, or nil if there are no forms.
-func formFor(forms []Form, v source.Value) *Form {
-	for i := range forms {
-		if f := &forms[i]; f.If == "" || i == len(forms)-1 || f.If.Leads(v) {
-			return f
-		}
-	}
-	return nil
-}
-
-// Retagged implements Writer.
-func (d *Blocks) Retagged(_, _ transcript.CallKind) string { return "" }
 
 // Keys implements Writer.
 func (d *Blocks) Keys(v source.Value) WriterKeys {

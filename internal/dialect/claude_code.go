@@ -47,7 +47,7 @@ var ClaudeCode = &Dialect{
 
 // claudeCodeMessages are messages that may take their role from the type of the
 // record.
-type claudeCodeMessages struct{ *Blocks }
+type claudeCodeMessages struct{ *BlocksDriver }
 
 // Damaged implements Guesser. The type of a message is not the tag of a block.
 func (d claudeCodeMessages) Damaged(v source.Value) bool {

@@ -105,29 +105,24 @@ type codexItems struct{ *Items }
 
 // Reader implements Driver.
 func (d codexItems) Reader(b *transcript.Builder) Reader {
-	return &codexReader{d.Items.Reader(b), b, map[string]transcript.CallKind{}}
+	return hook(&codexReader{d.reader(b), map[string]transcript.CallKind{}})
 }
 
 type codexReader struct {
-	Reader
-	b     *transcript.Builder
+	itemsReader
 	kinds map[string]transcript.CallKind // of those calls, by raw id
 }
 
-// Read implements Reader.
-func (r *codexReader) Read(v source.Value) {
-	c := r.b.Conv
-	calls, results := len(c.Calls), len(c.Results)
-	r.Reader.Read(v)
-	for _, call := range c.Calls[calls:] {
-		if call.Kind == transcript.KindLocalShell || call.Kind == transcript.KindFunction && !call.Answer.ByProvider() {
-			r.kinds[call.ID.Raw] = call.Kind
-		}
+func (r *codexReader) onCall(_ source.Value, call transcript.Call) (transcript.Call, bool) {
+	if call.Kind == transcript.KindLocalShell || call.Kind == transcript.KindFunction && !call.Answer.ByProvider() {
+		r.kinds[call.ID.Raw] = call.Kind
 	}
-	for i := range c.Results[results:] {
-		res := &c.Results[results+i]
-		if kind, known := r.kinds[res.ID.Raw]; known && res.Kind == transcript.KindFunction {
-			res.Kind = kind
-		}
+	return call, true
+}
+
+func (r *codexReader) onResult(_ source.Value, res transcript.Result) transcript.Result {
+	if kind, known := r.kinds[res.ID.Raw]; known && res.Kind == transcript.KindFunction {
+		res.Kind = kind
 	}
+	return res
 }

@@ -302,12 +302,20 @@ func (rs *Records) state(rec source.Value) *StateName {
 
 // Reader implements Driver.
 func (d *Combined) Reader(b *transcript.Builder) Reader {
-	return &combinedReader{Combined: d, b: b, made: map[string]int32{}, answered: map[string]int32{}, noResult: map[string]int32{}}
+	r := d.reader(b)
+	return &r
+}
+
+// reader returns a reader without hooks.
+func (d *Combined) reader(b *transcript.Builder) combinedReader {
+	return combinedReader{
+		Combined: d, hooked: hooked{b: b}, made: map[string]int32{}, answered: map[string]int32{}, noResult: map[string]int32{},
+	}
 }
 
 type combinedReader struct {
 	*Combined
-	b    *transcript.Builder
+	hooked
 	made map[string]int32 // the message's calls by raw id, the first of each
 	// answered holds the calls whose record has a result, by raw id, until another
 	// call reuses the id. Another result for such a call is a copy.
@@ -316,7 +324,10 @@ type combinedReader struct {
 	noResult map[string]int32
 }
 
-func (r *combinedReader) Read(v source.Value) {
+// Read implements Reader.
+func (r *combinedReader) Read(v source.Value) { r.element(v, r.read) }
+
+func (r *combinedReader) read(v source.Value) {
 	r.b.Fields(v, nil, nil)
 	from := len(r.b.Conv.Messages)
 	r.message(v)
@@ -684,9 +695,6 @@ func (s *Setting) member(rec source.Value, values map[string]string) (Member, bo
 // WriteResult implements Writer. Results are part of their call's record.
 func (d *Combined) WriteResult(NewResult) []Field { return nil }
 
-// WriteMessage implements Writer.
-func (d *Combined) WriteMessage(string, source.Value) []Field { return nil }
-
 // WriteText implements Writer. The text of a record is the whole record, including its result.
 func (d *Combined) WriteText(t NewText) Text {
 	if text := d.Results.writeText(t); !text.None() {
@@ -697,12 +705,7 @@ func (d *Combined) WriteText(t NewText) Text {
 		if _, _, ok := rs.record(t.Element); !ok || rs.AsText.JSON == "" || !rs.In.In(t.Message).Span().Contains(t.Element.Span()) {
 			continue
 		}
-		fields := fill(rs.AsText.JSON, map[string]string{"$text": joinText(t.Label, t.Element)})
-		for _, key := range rs.AsText.Copy {
-			if val := t.Element.Get(key); val.Exists() {
-				fields = append(fields, Field{key, string(val.Raw())})
-			}
-		}
+		fields := rs.AsText.write(t.Element, map[string]string{"$text": joinText(t.Label, t.Element)})
 		if t.Element.Span() == t.Message.Span() {
 			return Text{Message: fields}
 		}
@@ -721,9 +724,6 @@ func (a *ResultList) writeText(t NewText) Text {
 	return Text{Blocks: t.blocks([]source.Value{t.Content, parts}, func(part source.Value) bool { return parts.Span().Contains(part.Span()) },
 		func(raw string) []Field { return fill(a.AsText.JSON, map[string]string{"$text": raw}) })}
 }
-
-// Retagged implements Writer.
-func (d *Combined) Retagged(_, _ transcript.CallKind) string { return "" }
 
 // Keys implements Writer.
 func (d *Combined) Keys(v source.Value) WriterKeys {

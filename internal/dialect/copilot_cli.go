@@ -76,13 +76,11 @@ type copilotEvents struct{ *Events }
 
 // Reader implements Driver.
 func (d copilotEvents) Reader(b *transcript.Builder) Reader {
-	r := &copilotReader{d.Events.Reader(b).(*eventsReader), map[string]bool{}, map[string]bool{}, map[string]bool{}}
-	r.before = r.first
-	return r
+	return hook(&copilotReader{d.reader(b), map[string]bool{}, map[string]bool{}, map[string]bool{}})
 }
 
 type copilotReader struct {
-	*eventsReader
+	eventsReader
 	// made holds the calls by raw id, and begun those of them that no message has
 	// requested yet.
 	made, begun map[string]bool
@@ -97,21 +95,21 @@ func (r *copilotReader) Compacted() {
 	clear(r.begun)
 }
 
-// Read implements Reader.
-func (r *copilotReader) Read(v source.Value) {
+// onElement leaves out the start of a call that a message has requested.
+func (r *copilotReader) onElement(v source.Value) source.Value {
 	kind, call := v.Get("type"), Lens("data.toolCallId").In(v)
 	id := string(call.Raw())
 	switch {
 	case kind.Is("tool.execution_start") && r.made[id]:
 		r.b.Fields(v, nil, nil) // not a message
-		return
+		return source.Value{}
 	case kind.Is("tool.execution_complete"):
 		delete(r.begun, id) // a later request is another call
 		if noID(call) {
 			clear(r.begun) // the result may answer any of them
 		}
 	}
-	r.eventsReader.Read(v)
+	return v
 }
 
 // ofSubagent reports whether an event is of a subagent.
@@ -119,8 +117,8 @@ func ofSubagent(v source.Value) bool {
 	return isSet(v.Get("agentId")) || isSet(Lens("data.parentToolCallId").In(v))
 }
 
-// first reports whether v is the first event of a call.
-func (r *copilotReader) first(v source.Value, call *transcript.Call) bool {
+// onCall reports whether v is the first event of a call.
+func (r *copilotReader) onCall(v source.Value, call transcript.Call) (transcript.Call, bool) {
 	id := call.ID.Raw
 	starts := v.Get("type").Is("tool.execution_start")
 	r.asked[id] = r.asked[id] || !starts
@@ -132,9 +130,9 @@ func (r *copilotReader) first(v source.Value, call *transcript.Call) bool {
 				break
 			}
 		}
-		return false
+		return call, false
 	}
 	call.Unsent = starts && !r.asked[id] && call.ID.IsString() && call.ID.Text() != "" && !ofSubagent(v)
 	r.made[id], r.begun[id] = true, starts
-	return true
+	return call, true
 }

@@ -127,30 +127,34 @@ func (d *Events) message(typ source.Value) *MessageEvent {
 
 // Reader implements Driver.
 func (d *Events) Reader(b *transcript.Builder) Reader {
-	return &eventsReader{Events: d, b: b}
+	r := d.reader(b)
+	return &r
+}
+
+// reader returns a reader without hooks.
+func (d *Events) reader(b *transcript.Builder) eventsReader {
+	return eventsReader{Events: d, hooked: hooked{b: b}}
 }
 
 type eventsReader struct {
 	*Events
-	b      *transcript.Builder
+	hooked
 	model  bool // the previous event was the assistant's
 	called bool // the assistant's turn has a call
-	// before is called with the event or the element and the call that was read
-	// from it, before the call is added. It may change the call. It returns false
-	// if v is not a call. It may be nil.
-	before func(v source.Value, call *transcript.Call) bool
 }
 
 // Compacted implements Compactor.
 func (r *eventsReader) Compacted() { r.model = false }
 
 // Read implements Reader.
-func (r *eventsReader) Read(v source.Value) {
+func (r *eventsReader) Read(v source.Value) { r.element(v, r.read) }
+
+func (r *eventsReader) read(v source.Value) {
 	r.b.Fields(v, nil, nil)
 	typ := r.Type.In(v)
 	if c := r.call(typ); c != nil {
 		r.begin(v, source.Value{}, transcript.RoleAssistant, c.Turn.name(v), false).Flags |= transcript.MessageItem
-		r.read(v, c)
+		r.makes(v, c)
 		return
 	}
 	if res := r.result(typ); res != nil && res.In != "" {
@@ -186,7 +190,7 @@ func (r *eventsReader) Read(v source.Value) {
 	}
 	for _, e := range calls.Present() {
 		if e.Kind() == source.Object {
-			r.read(e, s.Call)
+			r.makes(e, s.Call)
 		} else {
 			r.b.Block(transcript.BlockOther, e, 0)
 		}
@@ -228,18 +232,14 @@ func (r *eventsReader) begin(v, roleAt source.Value, role transcript.Role, turn 
 	return m
 }
 
-// read adds a call.
-func (r *eventsReader) read(v source.Value, c *CallEvent) {
+// makes reads a call.
+func (r *eventsReader) makes(v source.Value, c *CallEvent) {
 	r.called = true
 	call := transcript.Call{ID: idToken(v, c.ID), Name: transcript.TokenOf(c.Name.In(v), v.Span()), Form: transcript.ArgsText}
-	if r.before != nil && !r.before(v, &call) {
-		r.b.Block(transcript.BlockOther, v, 0)
-		return
-	}
 	if c.Args != "" {
 		setArgs(r.b, &call, c.Args.In(v), c.Want)
 	}
-	r.b.Call(v, call, 0)
+	r.addCall(v, call, 0)
 }
 
 // idToken returns the token of an id. If the id is absent, the span is that of the
@@ -259,7 +259,7 @@ func (r *eventsReader) answer(v source.Value, id, payload Lens, failed bool) {
 	if payload != "" {
 		res.Hold(payload.In(v))
 	}
-	r.b.Result(v, res)
+	r.addResult(v, res)
 }
 
 // WriteResult implements Writer.
@@ -276,9 +276,6 @@ func (d *Events) WriteResult(r NewResult) []Field {
 	return fill(c.Answer, map[string]string{"$id": r.ID, "$name": r.Name, "$text": r.Text})
 }
 
-// WriteMessage implements Writer. Results are separate events.
-func (d *Events) WriteMessage(string, source.Value) []Field { return nil }
-
 // WriteText implements Writer. An event records what happened, so most dialects have no text
 // that can replace it.
 func (d *Events) WriteText(t NewText) Text {
@@ -289,17 +286,8 @@ func (d *Events) WriteText(t NewText) Text {
 	if said := r.Says.In(t.Element); said.Exists() {
 		t.Content = said
 	}
-	out := fill(r.AsText.JSON, map[string]string{"$text": t.joined()})
-	for _, key := range r.AsText.Copy {
-		if val := t.Element.Get(key); val.Exists() {
-			out = append(out, Field{key, string(val.Raw())})
-		}
-	}
-	return Text{Message: out}
+	return Text{Message: r.AsText.write(t.Element, map[string]string{"$text": t.joined()})}
 }
-
-// Retagged implements Writer. There is only one kind of result.
-func (d *Events) Retagged(_, _ transcript.CallKind) string { return "" }
 
 // Keys implements Writer.
 func (d *Events) Keys(v source.Value) WriterKeys {

@@ -94,6 +94,35 @@ func anyHolds(conds []Cond, v source.Value) bool {
 	return false
 }
 
+// A Form is a template for something that is written next to a message.
+type Form struct {
+	If   Lens // a field that must be present; "" for always
+	JSON Template
+	Copy []string // fields that are copied from that message
+}
+
+// formFor returns the first form whose condition holds of v, the last form if none
+// does, or nil if there are no forms.
+func formFor(forms []Form, v source.Value) *Form {
+	for i := range forms {
+		if f := &forms[i]; f.If == "" || i == len(forms)-1 || f.If.Leads(v) {
+			return f
+		}
+	}
+	return nil
+}
+
+// write returns the fields of the object that the form makes with values, next to near.
+func (f *Form) write(near source.Value, values map[string]string) []Field {
+	out := fill(f.JSON, values)
+	for _, key := range f.Copy {
+		if val := near.Get(key); val.Exists() {
+			out = append(out, Field{key, string(val.Raw())})
+		}
+	}
+	return out
+}
+
 // fill returns the fields of the object that a template makes with values.
 func fill(form Template, values map[string]string) []Field {
 	var out []Field

@@ -63,7 +63,7 @@ var geminiEvidence = evidence.NewTable(
 	"plain if !role",
 )
 
-var geminiBlocks = &Blocks{
+var geminiBlocks = NewBlocks(&Blocks{
 	Role: "role", NoRole: "user", Content: "parts", Positional: true, Inline: true, Joined: true,
 	Parts: []Part{
 		{
@@ -100,7 +100,7 @@ var geminiBlocks = &Blocks{
 	},
 	Message:   []Form{{JSON: `{"role":"user","parts":"$blocks"}`}},
 	TextBlock: []Form{{JSON: `{"text":"$text"}`}},
-}
+})
 
 // geminiStrip lists the signatures of thoughts, which parts of every kind can have.
 var geminiStrip = []Trace{

@@ -162,12 +162,18 @@ func (d *Items) roleless(v source.Value) bool {
 
 // Reader implements Driver.
 func (d *Items) Reader(b *transcript.Builder) Reader {
-	return &itemsReader{Items: d, b: b, itemIDs: map[string]string{}}
+	r := d.reader(b)
+	return &r
+}
+
+// reader returns a reader without hooks.
+func (d *Items) reader(b *transcript.Builder) itemsReader {
+	return itemsReader{Items: d, hooked: hooked{b: b}, itemIDs: map[string]string{}}
 }
 
 type itemsReader struct {
 	*Items
-	b *transcript.Builder
+	hooked
 	// itemIDs maps a call's own id to its pairing id, for outputs that use the own
 	// id.
 	itemIDs map[string]string
@@ -175,7 +181,10 @@ type itemsReader struct {
 	called  bool // the assistant's turn has a call
 }
 
-func (r *itemsReader) Read(v source.Value) {
+// Read implements Reader.
+func (r *itemsReader) Read(v source.Value) { r.element(v, r.read) }
+
+func (r *itemsReader) read(v source.Value) {
 	b := r.b
 	var f [4]source.Value
 	b.Fields(v, []string{r.Type, r.Role, r.Text, r.Item}, f[:])
@@ -224,7 +233,7 @@ func (r *itemsReader) Read(v source.Value) {
 		if isSet(item) && isSet(id) {
 			r.itemIDs[string(item.Raw())] = string(id.Raw())
 		}
-		b.Call(v, call, flags)
+		r.addCall(v, call, flags)
 	case p != nil:
 		if v.Get(r.Execution).Is("server") {
 			begin(transcript.RoleAssistant).Flags |= transcript.MessageItem
@@ -240,7 +249,7 @@ func (r *itemsReader) Read(v source.Value) {
 			}
 		}
 		res.Hold(v.Get(p.payload()))
-		b.Result(v, res)
+		r.addResult(v, res)
 	case contains(r.ProviderCalls, typ):
 		begin(transcript.RoleAssistant).Flags |= transcript.MessageItem
 		b.Call(v, transcript.Call{
@@ -318,9 +327,6 @@ func (d *Items) outputID(p *ItemPair, call source.Value) string {
 	}
 	return d.ID[0]
 }
-
-// WriteMessage implements Writer. Results are separate items.
-func (d *Items) WriteMessage(string, source.Value) []Field { return nil }
 
 // WriteText implements Writer.
 func (d *Items) WriteText(t NewText) Text {

@@ -35,7 +35,7 @@ var MEAI = &Dialect{
 	Strip: []Trace{
 		"contents.#.additionalProperties.reasoning_details/thought_signature",
 	},
-	Driver: &Blocks{
+	Driver: NewBlocks(&Blocks{
 		Role: "role", Content: "contents", Tag: "$type", Joined: true, ResultsAlone: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -55,5 +55,5 @@ var MEAI = &Dialect{
 		},
 		Message:   []Form{{JSON: `{"role":"tool","contents":"$blocks"}`}},
 		TextBlock: []Form{{JSON: `{"$type":"text","text":"$text"}`}},
-	},
+	}),
 }

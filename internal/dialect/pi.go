@@ -8,7 +8,7 @@ import (
 
 // piBlocks reads messages of pi and of OpenClaw, which used other keys for some
 // fields.
-var piBlocks = &Blocks{
+var piBlocks = NewBlocks(&Blocks{
 	Role: "role", Content: "content", Tag: "type",
 	Parts: []Part{
 		{Is: PartText, Tag: "text", Text: "text"},
@@ -26,7 +26,7 @@ var piBlocks = &Blocks{
 	// 1.5.2 (gh:earendil-works/pi#1139, gh:openclaw/openclaw#14322).
 	Omitted:   []Cond{{At: "stopReason", Is: []string{"aborted", "error"}}},
 	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
-}
+})
 
 var piMembers = Members{
 	transcript.MemberImage:    "data|source.data",

@@ -99,11 +99,6 @@ func (s *planned) put(p *Plan, steps []step, val *source.Value) {
 // duplicate keys. The values are valid until b follows the plan again.
 func (p *Plan) Read(b *transcript.Builder, v source.Value) []source.Value {
 	p.once.Do(p.compile)
-	return p.read(b, v)
-}
-
-// read is Read for a compiled plan.
-func (p *Plan) read(b *transcript.Builder, v source.Value) []source.Value {
 	m := b.Members(v, p)
 	s, used := m.Kept().(*planned)
 	if !used {

@@ -77,21 +77,34 @@ type SideList struct {
 	// Other lists further fields that count as content. Without them, messages with
 	// such content would be reported as empty.
 	Other []Lens
+}
 
-	// more leads to calls that are not in the list of calls, for the hooks of one
-	// dialect. A single call is an object.
-	more Lens
-	// number is a field of a function that those hooks need.
-	number Lens
-	// also lists fields of a message that are read for another driver.
-	also []Lens
+// A SideListDriver reads and writes what a SideList describes.
+type SideListDriver struct {
+	*SideList
+	extra sideExtra
+	once  sync.Once
+	plan  sidePlan
+}
 
-	once   sync.Once
-	flat   bool // the role is one of the fields
-	fields Plan // for a message
-	alsoAt int  // the slot of the first lens in also
-	call   Plan // for a call: id, function, name and arguments
-	called Plan // for a function: name, arguments and number
+// NewSideList returns the driver for a row.
+func NewSideList(row *SideList) *SideListDriver { return &SideListDriver{SideList: row} }
+
+// A sideExtra lists the fields that only hooks look at.
+type sideExtra struct {
+	// more leads to calls that are not in the list of calls. A single call is an object.
+	more   Lens
+	number Lens   // of a function
+	also   []Lens // of a message
+}
+
+// A sidePlan says how the fields of messages and calls are read, each in one pass.
+type sidePlan struct {
+	flat    bool  // the role is one of the fields
+	message *Plan // the slots of a message
+	alsoAt  int   // the slot of the first lens in also
+	call    *Plan // id, function, name and arguments
+	called  *Plan // of a function: name, arguments and number
 	// ids and resultIDs are the spellings of the ids of calls and results. Their
 	// slots come after the other fields.
 	ids, resultIDs spellings
@@ -111,23 +124,29 @@ const (
 	slots
 )
 
-// compile makes the plans for reading a message and a call.
-func (d *SideList) compile() {
+// compiled returns the plan, which is made on first use.
+func (d *SideListDriver) compiled() *sidePlan {
+	d.once.Do(d.compile)
+	return &d.plan
+}
+
+func (d *SideListDriver) compile() {
+	p := &d.plan
 	var role Lens
-	if d.flat = d.flatRole(); d.flat {
+	if p.flat = d.flatRole(); p.flat {
 		role = d.Role
 	}
 	paths := append([]Lens{
-		d.Content, d.MessageID, d.Calls, d.ResultID, d.ResultName, d.Error, d.Reasoning, d.more, role,
+		d.Content, d.MessageID, d.Calls, d.ResultID, d.ResultName, d.Error, d.Reasoning, d.extra.more, role,
 	}, d.Other...)
-	d.resultIDs = spellingsOf(d.ResultID, len(paths))
-	paths = append(paths, d.resultIDs.alts...)
-	d.alsoAt = len(paths)
-	d.fields.lenses = slices.Concat(paths, d.also)
+	p.resultIDs = spellingsOf(d.ResultID, len(paths))
+	paths = append(paths, p.resultIDs.alts...)
+	p.alsoAt = len(paths)
+	p.message = NewPlan(slices.Concat(paths, d.extra.also)...)
 	call := []Lens{d.ID, d.Function, d.Name, d.Args}
-	d.ids = spellingsOf(d.ID, len(call))
-	d.call.lenses = slices.Concat(call, d.ids.alts)
-	d.called.lenses = []Lens{d.Name, d.Args, d.number}
+	p.ids = spellingsOf(d.ID, len(call))
+	p.call = NewPlan(slices.Concat(call, p.ids.alts)...)
+	p.called = NewPlan(d.Name, d.Args, d.extra.number)
 }
 
 // flatRole reports whether the role is beside the other fields of a message.
@@ -281,39 +300,31 @@ func (d *SideList) isCall(v source.Value) bool {
 }
 
 // Reader implements Driver.
-func (d *SideList) Reader(b *transcript.Builder) Reader {
+func (d *SideListDriver) Reader(b *transcript.Builder) Reader {
 	r := d.reader(b)
-	r.hooks = &r
-	return &r
+	return hook(&r)
 }
 
-// reader returns a reader without hooks.
-func (d *SideList) reader(b *transcript.Builder) sideListReader {
-	d.once.Do(d.compile)
-	return sideListReader{SideList: d, b: b}
+// reader returns a reader that has no hooks yet.
+func (d *SideListDriver) reader(b *transcript.Builder) sideListReader {
+	return sideListReader{SideList: d.SideList, plan: d.compiled(), hooked: hooked{b: b}}
 }
 
-// sideHooks are the extensions that the file of one dialect adds to the reader.
-// Each reader is its own hooks, and inherits from sideListReader those that it does
-// not override.
+// sideHooks are the hooks of a side list.
 type sideHooks interface {
+	hooks
 	// onMessage is called when a message has begun. It reports whether it has read
 	// the content.
 	onMessage() bool
 	// onPart reports whether it has read a part of the content that is neither text
 	// nor reasoning.
 	onPart(part, tag source.Value) bool
-	// The call or the result that onCall or onResult returns replaces the one that
-	// was read.
-	onCall(v source.Value, call transcript.Call) transcript.Call
-	onResult(v source.Value, res transcript.Result) transcript.Result
-	// onMore reads calls that are not in the list of calls.
-	onMore()
 }
 
 type sideListReader struct {
 	*SideList
-	b     *transcript.Builder
+	hooked
+	plan  *sidePlan
 	vals  []source.Value
 	split splitTurn
 	// said is set if the last assistant message has content and no calls, opened if
@@ -321,23 +332,17 @@ type sideListReader struct {
 	// bytes may be gone by the next message.
 	said, opened bool
 
-	now   sideMessage
-	hooks sideHooks
+	now  sideMessage
+	side sideHooks
 	// numbered is set while the call being read has a function with a number.
 	numbered bool
 }
 
+func (r *sideListReader) use(h hooks) { r.hooks, r.side = h, h.(sideHooks) }
+
 func (r *sideListReader) onMessage() bool { return false }
 
 func (r *sideListReader) onPart(_, _ source.Value) bool { return false }
-
-func (r *sideListReader) onCall(_ source.Value, call transcript.Call) transcript.Call { return call }
-
-func (r *sideListReader) onResult(_ source.Value, res transcript.Result) transcript.Result {
-	return res
-}
-
-func (r *sideListReader) onMore() {}
 
 // A sideMessage is the message being read.
 type sideMessage struct {
@@ -402,16 +407,19 @@ func escapeOf(c byte) []byte {
 	return []byte(`\u`)
 }
 
-func (r *sideListReader) Read(v source.Value) {
+// Read implements Reader.
+func (r *sideListReader) Read(v source.Value) { r.element(v, r.read) }
+
+func (r *sideListReader) read(v source.Value) {
 	b := r.b
 	body := r.body(v)
 	if body.Span() != v.Span() {
 		b.Fields(v, nil, nil)
 	}
-	r.vals = r.fields.Read(b, body)
+	r.vals = r.plan.message.Read(b, body)
 	var roleVal source.Value
 	var role transcript.Role
-	if !r.flat {
+	if !r.plan.flat {
 		roleVal, role = r.role(v)
 	} else if named, known := r.named(r.vals[slotRole]); known {
 		roleVal, role = r.vals[slotRole], named
@@ -430,7 +438,7 @@ func (r *sideListReader) Read(v source.Value) {
 	switch {
 	case makes && (role == transcript.RoleOther || role == transcript.RoleNone):
 		role = transcript.RoleAssistant
-	case role == transcript.RoleNone && r.flat && r.vals[slotResultID].Kind() == source.String:
+	case role == transcript.RoleNone && r.plan.flat && r.vals[slotResultID].Kind() == source.String:
 		role = transcript.RoleTool
 	}
 	m := b.Begin(v, roleVal, role, r.split.turn(role, r.vals[slotMessageID], role == transcript.RoleUser))
@@ -443,7 +451,7 @@ func (r *sideListReader) Read(v source.Value) {
 		return
 	}
 	r.now = sideMessage{role: role, body: body, roleVal: roleVal, content: content, calls: calls}
-	taken := r.hooks.onMessage()
+	taken := r.side.onMessage()
 	calls = r.now.calls
 	switch {
 	case taken:
@@ -481,14 +489,14 @@ func (r *sideListReader) Read(v source.Value) {
 }
 
 func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention, wrong bool) {
-	f := r.call.Read(r.b, v)
-	id, function, name, args := r.ids.pick(f, f[0]), f[1], f[2], f[3]
+	f := r.plan.call.Read(r.b, v)
+	id, function, name, args := r.plan.ids.pick(f, f[0]), f[1], f[2], f[3]
 	call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), WrongRole: wrong}
 	r.callAliases(int32(len(r.b.Conv.Calls)), v, f, id)
 	owner := v
 	r.numbered = false
 	if function.Kind() == source.Object {
-		g := r.called.Read(r.b, function)
+		g := r.plan.called.Read(r.b, function)
 		owner, name, args, r.numbered = function, g[0], g[1], isSet(g[2])
 	}
 	call.Name = transcript.TokenOf(name, owner.Span())
@@ -496,7 +504,7 @@ func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention
 		want = transcript.ArgsWantAny // such calls are not sent to the provider in this form
 	}
 	setArgs(r.b, &call, args, want)
-	r.b.Call(v, r.hooks.onCall(v, call), 0)
+	r.addCall(v, call, 0)
 }
 
 // spellings are the alternatives of an id, each with its slot in a plan.
@@ -541,7 +549,7 @@ func (s *spellings) others(vals []source.Value, id source.Value) iter.Seq2[strin
 // callAliases notes the other ids of a call.
 func (r *sideListReader) callAliases(call int32, v source.Value, f []source.Value, id source.Value) {
 	c := r.b.Conv
-	for key, other := range r.ids.others(f, id) {
+	for key, other := range r.plan.ids.others(f, id) {
 		t := transcript.TokenOf(other, v.Span())
 		c.Aliases = append(c.Aliases, transcript.Alias{Call: call, Result: -1, ID: t})
 		c.Copies = append(c.Copies, transcript.Copy{Call: call, Block: v.Span(), ID: t, IDKey: key, Name: transcript.Token{Span: v.Span()}})
@@ -554,11 +562,11 @@ func (r *sideListReader) results(v, body source.Value) {
 	if failed := r.vals[slotError]; failed.Exists() && failed.Kind() != source.Null {
 		res.Error = r.Failed == "" || writes(failed, r.Failed)
 	}
-	id := r.resultIDs.pick(r.vals, r.vals[slotResultID])
+	id := r.plan.resultIDs.pick(r.vals, r.vals[slotResultID])
 	if id.Kind() == source.Array && id.First().Exists() {
 		for _, one := range id.Present() {
 			res.ID = transcript.TokenOf(one, v.Span())
-			r.b.Result(v, r.hooks.onResult(v, res))
+			r.addResult(v, res)
 		}
 		return
 	}
@@ -566,12 +574,12 @@ func (r *sideListReader) results(v, body source.Value) {
 		id = source.Value{}
 	}
 	res.ID = transcript.TokenOf(id, body.Span())
-	for _, other := range r.resultIDs.others(r.vals, id) {
+	for _, other := range r.plan.resultIDs.others(r.vals, id) {
 		r.b.Conv.Aliases = append(r.b.Conv.Aliases, transcript.Alias{
 			Call: -1, Result: int32(len(r.b.Conv.Results)), ID: transcript.TokenOf(other, body.Span()),
 		})
 	}
-	r.b.Result(v, r.hooks.onResult(v, res))
+	r.addResult(v, res)
 }
 
 func (r *sideListReader) text(content source.Value) {
@@ -602,7 +610,7 @@ func (r *sideListReader) part(v source.Value) {
 		r.b.Block(transcript.BlockReasoning, v, flags)
 		return
 	}
-	if r.hooks.onPart(v, tag) {
+	if r.side.onPart(v, tag) {
 		return
 	}
 	r.b.Block(transcript.BlockMedia, v, 0)
@@ -739,9 +747,6 @@ func (d *SideList) SaysMore(v source.Value) bool {
 	body := d.body(v)
 	return slices.ContainsFunc(d.Other, func(l Lens) bool { return !hollow(l.In(body)) })
 }
-
-// WriteMessage implements Writer. Results are separate messages.
-func (d *SideList) WriteMessage(string, source.Value) []Field { return nil }
 
 // Split implements Splitter. The elements of the list have the fields of results, or the message
 // has their contents in the same order. All else in the message is about none of them.

@@ -109,7 +109,7 @@ func TestRowExamples(t *testing.T) {
 				Element: source.NewValue([]byte(lines[0])[el.Start:el.End], 0),
 			}
 			text := written(t, w.WriteResult(r))
-			if msg := w.WriteMessage("["+text+"]", source.NewValue([]byte(lines[0]), 0)); msg != nil {
+			if msg := dialect.WriteMessage(w, "["+text+"]", source.NewValue([]byte(lines[0]), 0)); msg != nil {
 				text = written(t, msg)
 			}
 			again := check(t, "written", []byte(lines[0]+"\n"+text+"\n"), Options{})

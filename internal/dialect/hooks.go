@@ -1,0 +1,84 @@
+package dialect
+
+import (
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// hooks are what the file of one dialect adds to the reader of its driver. The dialect has a
+// type that embeds the driver, in whose Reader it calls hook, and a type that embeds the reader
+// and overrides the hooks that it needs.
+type hooks interface {
+	// onElement is called before an element is read. It returns what is read in its place, or
+	// None if the driver must not read it.
+	onElement(v source.Value) source.Value
+	// onEnd is called after an element has been read.
+	onEnd(v source.Value)
+	// The call or the result that onCall or onResult returns replaces the one that was read
+	// from v. onCall returns false if v is not a call.
+	onCall(v source.Value, call transcript.Call) (_ transcript.Call, is bool)
+	onResult(v source.Value, res transcript.Result) transcript.Result
+}
+
+// A hooked is the part that the readers of all drivers share.
+type hooked struct {
+	b     *transcript.Builder
+	hooks hooks // nil if the dialect has none
+}
+
+// hookable is a reader that can have hooks.
+type hookable interface {
+	Reader
+	hooks
+	use(h hooks)
+}
+
+// hook returns a reader whose own methods are its hooks.
+func hook(r hookable) Reader {
+	r.use(r)
+	return r
+}
+
+func (r *hooked) use(h hooks) { r.hooks = h }
+
+func (r *hooked) onElement(v source.Value) source.Value { return v }
+
+func (r *hooked) onEnd(source.Value) {}
+
+func (r *hooked) onCall(_ source.Value, call transcript.Call) (transcript.Call, bool) {
+	return call, true
+}
+
+func (r *hooked) onResult(_ source.Value, res transcript.Result) transcript.Result { return res }
+
+// element reads an element with read, between the hooks.
+func (r *hooked) element(v source.Value, read func(source.Value)) {
+	if r.hooks == nil {
+		read(v)
+		return
+	}
+	if as := r.hooks.onElement(v); as.Exists() {
+		read(as)
+		r.hooks.onEnd(as)
+	}
+}
+
+// call adds a call, or another block if the hooks say that it is none.
+func (r *hooked) addCall(v source.Value, call transcript.Call, flags transcript.BlockFlags) {
+	if r.hooks != nil {
+		var is bool
+		if call, is = r.hooks.onCall(v, call); !is {
+			r.b.Block(transcript.BlockOther, v, flags)
+			return
+		}
+	}
+	r.b.Call(v, call, flags)
+}
+
+// addResult adds a result.
+func (r *hooked) addResult(v source.Value, res transcript.Result) {
+	if r.hooks != nil {
+		res = r.hooks.onResult(v, res)
+	}
+	r.b.Result(v, res)
+}
