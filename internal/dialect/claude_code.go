@@ -37,11 +37,13 @@ var ClaudeCode = &Dialect{
 		Envelope: []string{
 			"isSidechain", "agentId", "userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug", "teamName", "timestamp",
 		},
-		Progress: []string{"progress"},
 		Refs: []string{
 			"leafUuid", "logicalParentUuid", "compactMetadata.preservedSegment.anchorUuid", "compactMetadata.preservedMessages.anchorUuid",
 		},
 		CallRefs: []Lens{"toolUseID", "parentToolUseID", "sourceToolUseID"},
+		Hooks: LogHooks{Progress: func(record source.Value) bool {
+			return record.Get("type").Is("progress") || record.Get("subtype").Is("progress")
+		}},
 	},
 }
 

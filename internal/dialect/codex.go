@@ -47,41 +47,46 @@ var Codex = &Dialect{
 		Ordinal: "ordinal", OnResume: `Codex answers it with "aborted" when it resumes the session`,
 		Boundary: []string{"compacted"}, History: "payload.replacement_history",
 		Rollback: []string{"thread_rolled_back"}, Turns: "payload.num_turns",
-		Aborts:  []string{"turn_aborted"},
-		Session: "payload.id|payload.session_id|payload.forked_from_id",
+		Aborts: []string{"turn_aborted"},
+		Hooks: LogHooks{
+			Sessions: func(header source.Value) (names []source.Value) {
+				for _, key := range []string{"id", "session_id", "forked_from_id"} { // one that was forked has the names of the other, too
+					names = append(names, header.Get("payload").Get(key))
+				}
+				return names
+			},
+			Session: func(echo source.Value) source.Value { return echo.Get("payload").Get("thread_id") },
+		},
 		Echoes: []Echo{
 			{
-				Type: "item_completed", When: []Cond{{At: "payload.item.type", Is: []string{"CommandExecution"}}, codexDone}, Thread: codexThread, ID: "payload.item.id",
+				Type: "item_completed", When: []Cond{{At: "payload.item.type", Is: []string{"CommandExecution"}}, codexDone}, ID: "payload.item.id",
 				Text: "payload.item.formatted_output|payload.item.aggregated_output", Code: "payload.item.exit_code", Form: "Process exited with code $code\nOutput:\n$text",
 				Tools: []string{"exec_command", "write_stdin"},
 			},
 			{
-				Type: "item_completed", When: []Cond{{At: "payload.item.type", Is: []string{"McpToolCall"}}, codexDone}, Thread: codexThread, ID: "payload.item.id",
+				Type: "item_completed", When: []Cond{{At: "payload.item.type", Is: []string{"McpToolCall"}}, codexDone}, ID: "payload.item.id",
 				Text: "payload.item.result.structured_content|payload.item.result.content|payload.item.error.message",
 			},
 			{
-				Type: "item_completed", When: []Cond{{At: "payload.item.type", Is: []string{"FileChange"}}, codexDone}, Thread: codexThread, ID: "payload.item.id",
+				Type: "item_completed", When: []Cond{{At: "payload.item.type", Is: []string{"FileChange"}}, codexDone}, ID: "payload.item.id",
 				Text: "payload.item.stdout|payload.item.stderr",
 			},
 			{
-				Type: "exec_command_end", When: []Cond{codexDone}, Thread: codexThread, ID: "payload.call_id",
+				Type: "exec_command_end", When: []Cond{codexDone}, ID: "payload.call_id",
 				Text: "payload.formatted_output|payload.aggregated_output", Code: "payload.exit_code", Form: "Exit code: $code\nOutput:\n$text",
 				Tools: []string{"shell", "shell_command", "container.exec"},
 			},
 			{
-				Type: "mcp_tool_call_end", When: []Cond{codexDone}, Thread: codexThread, ID: "payload.call_id",
+				Type: "mcp_tool_call_end", When: []Cond{codexDone}, ID: "payload.call_id",
 				Text: "payload.result.Ok.structuredContent|payload.result.Ok.content|payload.result.Err",
 			},
-			{Type: "patch_apply_end", When: []Cond{codexDone}, Thread: codexThread, ID: "payload.call_id", Text: "payload.stdout|payload.stderr"},
+			{Type: "patch_apply_end", When: []Cond{codexDone}, ID: "payload.call_id", Text: "payload.stdout|payload.stderr"},
 		},
 	},
 }
 
-// codexDone says that an event is not about a call that still runs. codexThread leads to the session of
-// an event.
+// codexDone says that an event is not about a call that still runs.
 var codexDone = Cond{At: "payload.item.status|payload.status", Is: []string{"inProgress", "in_progress"}, Not: true}
-
-const codexThread Lens = "payload.thread_id"
 
 // codexRow describes the Responses items that Codex records. A call always has a
 // call_id.

@@ -49,9 +49,6 @@ type Combined struct {
 	Aborted []Cond
 	// NoResultTools lists tools that never have a result.
 	NoResultTools []string `toml:"needless"`
-	// Resent is set if the agent sends a result in an element of its own besides the one
-	// in the record of its call. Otherwise one of them is a copy.
-	Resent bool `toml:"-"`
 }
 
 // Records describe a list of records of calls, or a single record.
@@ -101,11 +98,6 @@ type ResultList struct {
 	// Unnamed is set if a result need not name its call. Two built-in dialects have
 	// such results, as do formats without ids.
 	Unnamed bool
-	// AsText is the form of an element that replaces a result with text. It is empty if the
-	// dialect has no such element. Parts leads to a list in the result whose elements may stand
-	// beside such a text. One built-in dialect has them.
-	AsText Form `toml:"-"`
-	Parts  Lens `toml:"-"`
 }
 
 // A StateName is a dialect's name for a state.
@@ -322,6 +314,9 @@ type combinedReader struct {
 	answered map[string]int32
 	// noResult holds the calls that need no result, by raw id.
 	noResult map[string]int32
+	// resent is set if the agent sends a result in an element of its own besides the one in the
+	// record of its call. Otherwise one of them is a copy.
+	resent bool
 }
 
 // Read implements Reader.
@@ -559,7 +554,7 @@ func (r *combinedReader) result(e source.Value, called bool) {
 	case noID(id) && (r.Results.Unnamed && !called || len(r.answered) > 0): // the result names no call
 		r.b.Block(transcript.BlockOther, e, 0)
 		return
-	case repeats && !r.Resent: // the result repeats the record of its call
+	case repeats && !r.resent: // the result repeats the record of its call
 		r.b.Block(transcript.BlockOther, e, 0)
 		r.b.Conv.Copies = append(r.b.Conv.Copies, transcript.Copy{
 			Call: call, Block: e.Span(), ID: transcript.TokenOf(id, e.Span()), IDKey: r.Results.ID.Key(), Name: transcript.Token{Span: e.Span()},
@@ -697,9 +692,6 @@ func (d *Combined) WriteResult(NewResult) []Field { return nil }
 
 // WriteText implements Writer. The text of a record is the whole record, including its result.
 func (d *Combined) WriteText(t NewText) Text {
-	if text := d.Results.writeText(t); !text.None() {
-		return text
-	}
 	for i := range d.Records {
 		rs := &d.Records[i]
 		if _, _, ok := rs.record(t.Element); !ok || rs.AsText.JSON == "" || !rs.In.In(t.Message).Span().Contains(t.Element.Span()) {
@@ -712,17 +704,6 @@ func (d *Combined) WriteText(t NewText) Text {
 		return Text{Blocks: []NewBlock{{Fields: fields}}}
 	}
 	return Text{}
-}
-
-// writeText returns the text of a result in an element of its own.
-func (a *ResultList) writeText(t NewText) Text {
-	if t.Call || a.AsText.JSON == "" || !a.result(t.Element) || t.Element.Span() == t.Message.Span() {
-		return Text{}
-	}
-	parts := member(a.Parts, t.Element)
-	t.keep(t.Element, anyKey, t.Content, parts)
-	return Text{Blocks: t.blocks([]source.Value{t.Content, parts}, func(part source.Value) bool { return parts.Span().Contains(part.Span()) },
-		func(raw string) []Field { return fill(a.AsText.JSON, map[string]string{"$text": raw}) })}
 }
 
 // Keys implements Writer.

@@ -45,9 +45,7 @@ var CopilotCLI = &Dialect{
 		Calls: []CallEvent{{Type: "tool.execution_start", ID: "data.toolCallId", Name: "data.toolName", Answer: copilotAnswer}},
 		Results: []ResultEvent{{
 			Type: "tool.execution_complete", ID: "data.toolCallId", Payload: "data.result|data.error",
-			Error:  []Cond{{At: "data.success", Is: []string{"false"}}},
-			AsText: Form{JSON: `{"type":"user.message","data":{"content":"$text"}}`, Copy: []string{"id", "timestamp", "parentId", "agentId"}},
-			Says:   "data.result.content|data.error.message",
+			Error: []Cond{{At: "data.success", Is: []string{"false"}}},
 		}},
 	}},
 	Log: &Log{
@@ -77,6 +75,20 @@ type copilotEvents struct{ *Events }
 // Reader implements Driver.
 func (d copilotEvents) Reader(b *transcript.Builder) Reader {
 	return hook(&copilotReader{d.reader(b), map[string]bool{}, map[string]bool{}, map[string]bool{}})
+}
+
+// copilotText is what becomes of a result, with what the model sees of it.
+var copilotText = Form{JSON: `{"type":"user.message","data":{"content":"$text"}}`, Copy: []string{"id", "timestamp", "parentId", "agentId"}}
+
+// WriteText implements Writer.
+func (d copilotEvents) WriteText(t NewText) Text {
+	if t.Call || d.result(d.Type.In(t.Element)) == nil {
+		return Text{}
+	}
+	if said := Lens("data.result.content|data.error.message").In(t.Element); said.Exists() {
+		t.Content = said
+	}
+	return Text{Message: copilotText.write(t.Element, map[string]string{"$text": t.joined()})}
 }
 
 type copilotReader struct {

@@ -12,8 +12,6 @@ type Echo struct {
 	Type string // the type or the subtype of the record
 	When []Cond // all must hold
 	ID   Lens   // the id of the call
-	// Thread leads to the session of the call. A record that names another one does not count.
-	Thread Lens
 	// Text leads to the result. The first alternative that is not an empty text counts. A
 	// list of texts is sent as its JSON or, if Joined is set, as the texts.
 	Text   Lens

@@ -56,11 +56,6 @@ type ResultEvent struct {
 	ID      Lens
 	Payload Lens
 	Error   []Cond // one condition is enough
-	// AsText is the form of an event that replaces a single result with text. It is empty if the
-	// client would not send such an event. Says leads to what the model sees of the payload. One
-	// built-in dialect has them.
-	AsText Form `toml:"-"`
-	Says   Lens `toml:"-"`
 }
 
 // Reads implements Driver.
@@ -278,16 +273,7 @@ func (d *Events) WriteResult(r NewResult) []Field {
 
 // WriteText implements Writer. An event records what happened, so most dialects have no text
 // that can replace it.
-func (d *Events) WriteText(t NewText) Text {
-	r := d.result(d.Type.In(t.Element))
-	if t.Call || r == nil || r.In != "" || r.AsText.JSON == "" {
-		return Text{}
-	}
-	if said := r.Says.In(t.Element); said.Exists() {
-		t.Content = said
-	}
-	return Text{Message: r.AsText.write(t.Element, map[string]string{"$text": t.joined()})}
-}
+func (d *Events) WriteText(NewText) Text { return Text{} }
 
 // Keys implements Writer.
 func (d *Events) Keys(v source.Value) WriterKeys {

@@ -70,11 +70,13 @@ var KimiWire = &Dialect{
 		Kinds:   []string{"context.*", "metadata", "StepBegin", "StatusUpdate", "ToolCallPart", "SubagentEvent", "ApprovalRequest", "ApprovalResponse", "TurnEnd", "StepInterrupted"},
 		Header:  "metadata", HeaderHas: []string{"protocol_version"},
 		Evidence: []string{"event"},
-		Once:     "event.uuid|message.id",
-		// The agent sends such a record as it is, but behind the results of calls that are open
-		// there (appendMessage of @moonshot-ai/kimi-code 2.1.0).
-		TextRecord: &TextRecord{Type: "context.append_message", Payload: "message"},
-		Time:       "timestamp", Envelope: []string{"agentId", "time", "timestamp"},
+		Hooks: LogHooks{
+			Once: Lens("event.uuid|message.id").In,
+			// The agent sends such a record as it is, but behind the results of calls that are open
+			// there (appendMessage of @moonshot-ai/kimi-code 2.1.0).
+			TextRecord: func() (typ, payload string) { return "context.append_message", "message" },
+		},
+		Time: "timestamp", Envelope: []string{"agentId", "time", "timestamp"},
 		Boundary: []string{"context.clear", "context.apply_compaction"},
 		Rollback: []string{"context.undo"}, Turns: "count",
 		Aborts: []string{"StepInterrupted", "turn.cancelled"},
