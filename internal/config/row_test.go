@@ -82,7 +82,7 @@ combined.records = [{ in = "runs", id = "id", name = "n", args = "a", result = "
 					{Written: "visitor", Role: transcript.RoleUser}, {Written: "the bot", Role: transcript.RoleAssistant},
 				},
 				Aborted: []dialect.Cond{{At: "stopped"}},
-				Message: []dialect.Form{{If: "v", JSON: `{"who":"visitor","body":"$blocks"}`, Copy: []string{"v"}}},
+				Message: []dialect.Stencil{{If: "v", JSON: `{"who":"visitor","body":"$blocks"}`, Copy: []string{"v"}}},
 				Parts: []dialect.Part{
 					{Is: dialect.PartCall, Tag: "do", Name: "what", Args: "with", Want: transcript.ArgsWantObject},
 					{Is: dialect.PartResult, Key: "done", Error: []dialect.Cond{{At: "state", Is: []string{"failed"}}}},

@@ -53,7 +53,7 @@ var ADK = &Dialect{
 		Positional: true, Inline: true, ResultsAlone: true,
 		Parts: geminiBlocks.Parts,
 		Skip:  []Cond{{At: "invocationId|invocation_id"}, {At: "author"}, {At: "content.parts", Not: true}},
-		Message: []Form{{
+		Message: []Stencil{{
 			JSON: `{"content":{"role":"user","parts":"$blocks"}}`,
 			Copy: []string{"invocationId", "invocation_id", "author", "branch", "timestamp"},
 		}},

@@ -48,10 +48,10 @@ var AgentFramework = &Dialect{
 			{Is: PartOther, Tag: "function_approval_request"},
 			{Is: PartOther, Tag: "function_approval_response"},
 		},
-		Message: []Form{
+		Message: []Stencil{
 			{If: "role.value", JSON: `{"role":{"type":"role","value":"tool"},"contents":"$blocks"}`, Copy: []string{"type"}},
 			{JSON: `{"role":"tool","contents":"$blocks"}`, Copy: []string{"type"}},
 		},
-		TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
+		TextBlock: []Stencil{{JSON: `{"type":"text","text":"$text"}`}},
 	}),
 }

@@ -62,8 +62,8 @@ var AgentScope = &Dialect{
 			{Is: PartMedia, Tag: "data"},
 			{Is: PartOther, Tag: "hint"},
 		},
-		Message:   []Form{{JSON: `{"name":"system","role":"system","content":"$blocks"}`, Copy: []string{"timestamp"}}},
-		TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
+		Message:   []Stencil{{JSON: `{"name":"system","role":"system","content":"$blocks"}`, Copy: []string{"timestamp"}}},
+		TextBlock: []Stencil{{JSON: `{"type":"text","text":"$text"}`}},
 	})},
 }
 

@@ -68,8 +68,8 @@ var AISDK = &Dialect{
 			{Is: PartState, Tag: "tool-approval-request", ID: "toolCallId", State: transcript.CallWaiting},
 			{Is: PartOther, Tag: "tool-approval-response"},
 		},
-		Message:   []Form{{JSON: `{"role":"tool","content":"$blocks"}`}},
-		TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
+		Message:   []Stencil{{JSON: `{"role":"tool","content":"$blocks"}`}},
+		TextBlock: []Stencil{{JSON: `{"type":"text","text":"$text"}`}},
 	})},
 }
 

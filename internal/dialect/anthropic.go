@@ -76,8 +76,8 @@ var anthropicBlocks = NewBlocks(&Blocks{
 	Hidden: []Cond{{At: "condenseParent"}, {At: "truncationParent"}},
 	// Roo stores the reasoning of other providers in elements of their own.
 	Skip:      []Cond{{At: "type", Is: []string{"reasoning"}}, {At: "ts"}, {At: "role", Not: true}},
-	Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`}},
-	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
+	Message:   []Stencil{{JSON: `{"role":"user","content":"$blocks"}`}},
+	TextBlock: []Stencil{{JSON: `{"type":"text","text":"$text"}`}},
 })
 
 var anthropicMembers = Members{

@@ -46,6 +46,6 @@ var AutoGen = &Dialect{
 				Answer: `{"content":"$text","name":"$name","call_id":"$id","is_error":true}`,
 			},
 		},
-		Message: []Form{{JSON: `{"content":"$blocks","type":"FunctionExecutionResultMessage"}`}},
+		Message: []Stencil{{JSON: `{"content":"$blocks","type":"FunctionExecutionResultMessage"}`}},
 	}),
 }

@@ -64,8 +64,8 @@ var Bedrock = &Dialect{
 			{Is: PartOther, Key: "guardContent"},
 			{Is: PartOther, Key: "citationsContent"},
 		},
-		Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`}},
-		TextBlock: []Form{{JSON: `{"text":"$text"}`}},
+		Message:   []Stencil{{JSON: `{"role":"user","content":"$blocks"}`}},
+		TextBlock: []Stencil{{JSON: `{"text":"$text"}`}},
 	})},
 }
 

@@ -50,15 +50,15 @@ type Blocks struct {
 	// Skip recognizes elements that are not messages, such as bookkeeping. All its
 	// conditions must hold. It may be empty.
 	Skip []Cond
-	// Message holds the forms of a message that carries results. The first form
+	// Message holds the stencils of a message that carries results. The first one
 	// whose If leads to a value in the call's message is used. It is empty if each
 	// result is a separate message.
-	Message []Form
+	Message []Stencil
 	// ResultsAlone is set if a message that carries results cannot hold text.
 	ResultsAlone bool `toml:"only"`
-	// TextBlock holds the forms of a block of text. The first form whose If leads
+	// TextBlock holds the stencils of a block of text. The first one whose If leads
 	// to a value is used, in the message or in the block that the text replaces.
-	TextBlock []Form
+	TextBlock []Stencil
 }
 
 // A BlocksDriver reads and writes what a Blocks describes.
@@ -66,27 +66,27 @@ type BlocksDriver struct {
 	*Blocks
 	once sync.Once
 	// message reads role, content, message id, and the fields of Aborted, Hidden and Omitted.
-	message *Plan
+	message *Lenses
 	parts   []readPart // those of Parts, and that of ResultMessage
 }
 
 // NewBlocks returns the driver for a row.
 func NewBlocks(row *Blocks) *BlocksDriver { return &BlocksDriver{Blocks: row} }
 
-// A readPart is a kind of block with the plan for reading such blocks.
+// A readPart is a kind of block with the lenses that read such blocks.
 type readPart struct {
 	*Part
-	plan *Plan
+	lenses *Lenses
 }
 
-// compile makes the plans.
+// compile makes the lenses.
 func (d *BlocksDriver) compile() {
-	d.message = NewPlan(slices.Concat([]Lens{d.Role, d.Content, d.MessageID}, lensesOf(d.Aborted), lensesOf(d.Hidden), lensesOf(d.Omitted))...)
+	d.message = NewLenses(slices.Concat([]Lens{d.Role, d.Content, d.MessageID}, lensesOf(d.Aborted), lensesOf(d.Hidden), lensesOf(d.Omitted))...)
 	for i := range d.Parts {
-		d.parts = append(d.parts, readPart{&d.Parts[i], d.Parts[i].plan()})
+		d.parts = append(d.parts, readPart{&d.Parts[i], d.Parts[i].reads()})
 	}
 	if own := d.ResultMessage; own != nil {
-		d.parts = append(d.parts, readPart{own, own.plan()})
+		d.parts = append(d.parts, readPart{own, own.reads()})
 	}
 }
 
@@ -145,16 +145,16 @@ type Part struct {
 	Answer Template
 }
 
-// plan returns the plan for reading such a block: id, name and arguments of a
+// reads returns the lenses that read such a block: id, name and arguments of a
 // call; id, payload, name and error conditions of a result; the text of others.
-func (p *Part) plan() *Plan {
+func (p *Part) reads() *Lenses {
 	switch p.Is {
 	case PartCall, PartServerCall:
-		return NewPlan(p.ID, p.Name, p.Args)
+		return NewLenses(p.ID, p.Name, p.Args)
 	case PartResult, PartServerResult:
-		return NewPlan(append([]Lens{p.ID, p.Payload, p.Name}, lensesOf(p.Error)...)...)
+		return NewLenses(append([]Lens{p.ID, p.Payload, p.Name}, lensesOf(p.Error)...)...)
 	}
-	return NewPlan(p.Text)
+	return NewLenses(p.Text)
 }
 
 // fits reports whether a block with the given tag is of this kind. If a key
@@ -487,7 +487,7 @@ func (r *blocksReader) block(v source.Value, role transcript.Role) {
 	case PartAside:
 		r.b.Fields(v, nil, nil)
 	case PartText:
-		f := p.plan.Read(r.b, v)
+		f := p.lenses.Read(r.b, v)
 		r.b.Block(transcript.BlockText, v, textFlags(f[0])|p.signed(v))
 	case PartReasoning:
 		r.b.Fields(v, nil, nil)
@@ -529,7 +529,7 @@ func (p *Part) signed(v source.Value) transcript.BlockFlags {
 }
 
 func (r *blocksReader) call(v source.Value, p *readPart, role transcript.Role) {
-	f := p.plan.Read(r.b, v)
+	f := p.lenses.Read(r.b, v)
 	call := transcript.Call{
 		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[1]), Kind: p.kind(), Answer: r.answer(p.Part, f[0]),
 		WrongRole: mustNotCall(role),
@@ -570,7 +570,7 @@ func (p *Part) kind() transcript.CallKind {
 }
 
 func (r *blocksReader) result(v source.Value, p *readPart, role transcript.Role) {
-	f := p.plan.Read(r.b, v)
+	f := p.lenses.Read(r.b, v)
 	res := transcript.Result{
 		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]), Kind: p.kind(), Answer: r.answer(p.Part, f[0]),
 	}
@@ -632,7 +632,7 @@ func (d *Blocks) WriteResult(r NewResult) []Field {
 
 // WriteMessage implements Writer.
 func (d *Blocks) WriteMessage(content string, near source.Value) []Field {
-	f := formFor(d.Message, near)
+	f := stencilFor(d.Message, near)
 	if f == nil {
 		return nil
 	}
@@ -641,10 +641,10 @@ func (d *Blocks) WriteMessage(content string, near source.Value) []Field {
 
 // WriteText implements Writer.
 func (d *Blocks) WriteText(t NewText) Text {
-	form := d.textBlock(t.Element)
+	template := d.textBlock(t.Element)
 	p := d.kindOf(t.Element)
-	if form == "" || p != nil && p.Is == PartServerResult && len(d.TextBlock) > 1 {
-		return Text{} // with several forms of text, the one for the assistant is unknown
+	if template == "" || p != nil && p.Is == PartServerResult && len(d.TextBlock) > 1 {
+		return Text{} // with several blocks of text, the one for the assistant is unknown
 	}
 	own := d.ResultMessage != nil && !t.Call && t.Element.Span() == t.Message.Span()
 	stays := func(block source.Value) bool {
@@ -659,13 +659,13 @@ func (d *Blocks) WriteText(t NewText) Text {
 				return slices.ContainsFunc(d.ResultMessage.Error, func(c Cond) bool { return c.At.begins(key) })
 			}
 		case d.ResultsAlone:
-			if f := formFor(d.Message, t.Message); f != nil {
+			if f := stencilFor(d.Message, t.Message); f != nil {
 				lost = func(key source.Value) bool { return !contains(f.Copy, key) }
 			}
 		}
 		t.keep(t.Element, lost, inner...)
 	}
-	blocks := t.blocks(inner, stays, func(raw string) []Field { return fill(form, map[string]string{"$text": raw}) })
+	blocks := t.blocks(inner, stays, func(raw string) []Field { return fill(template, map[string]string{"$text": raw}) })
 	switch {
 	case own:
 		content := t.joined()
@@ -729,7 +729,7 @@ func (d *Blocks) userMessage(fields []Field) []Field {
 
 // textBlock returns the template of a text block for v.
 func (d *Blocks) textBlock(v source.Value) Template {
-	if f := formFor(d.TextBlock, v); f != nil {
+	if f := stencilFor(d.TextBlock, v); f != nil {
 		return f.JSON
 	}
 	return ""

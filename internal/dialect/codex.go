@@ -60,7 +60,7 @@ var Codex = &Dialect{
 		Echoes: []Echo{
 			{
 				Type: "item_completed", When: []Cond{{At: "payload.item.type", Is: []string{"CommandExecution"}}, codexDone}, ID: "payload.item.id",
-				Text: "payload.item.formatted_output|payload.item.aggregated_output", Code: "payload.item.exit_code", Form: "Process exited with code $code\nOutput:\n$text",
+				Text: "payload.item.formatted_output|payload.item.aggregated_output", Code: "payload.item.exit_code", Wording: "Process exited with code $code\nOutput:\n$text",
 				Tools: []string{"exec_command", "write_stdin"},
 			},
 			{
@@ -73,7 +73,7 @@ var Codex = &Dialect{
 			},
 			{
 				Type: "exec_command_end", When: []Cond{codexDone}, ID: "payload.call_id",
-				Text: "payload.formatted_output|payload.aggregated_output", Code: "payload.exit_code", Form: "Exit code: $code\nOutput:\n$text",
+				Text: "payload.formatted_output|payload.aggregated_output", Code: "payload.exit_code", Wording: "Exit code: $code\nOutput:\n$text",
 				Tools: []string{"shell", "shell_command", "container.exec"},
 			},
 			{

@@ -83,9 +83,9 @@ type Records struct {
 	ByProvider Lens `toml:"server"`
 	// Answer lists the settings that mark a call as answered.
 	Answer []Setting
-	// AsText is the form of an element that replaces a record with text. It is
+	// AsText is the stencil of an element that replaces a record with text. It is
 	// empty if the dialect has no such element.
-	AsText Form
+	AsText Stencil
 }
 
 // A ResultList describes results in elements of their own, which name their calls.

@@ -78,7 +78,7 @@ func (d copilotEvents) Reader(b *transcript.Builder) Reader {
 }
 
 // copilotText is what becomes of a result, with what the model sees of it.
-var copilotText = Form{JSON: `{"type":"user.message","data":{"content":"$text"}}`, Copy: []string{"id", "timestamp", "parentId", "agentId"}}
+var copilotText = Stencil{JSON: `{"type":"user.message","data":{"content":"$text"}}`, Copy: []string{"id", "timestamp", "parentId", "agentId"}}
 
 // WriteText implements Writer.
 func (d copilotEvents) WriteText(t NewText) Text {

@@ -13,7 +13,7 @@ type Template string
 // A Cond is a condition on a field: its value is one of Is or, if Is is empty, it
 // is present and not null. Not negates the condition.
 //
-// Cond differs from evidence.Cond because its field is part of a Plan, which reads
+// Cond differs from evidence.Cond because its field is part of a Lenses, which reads
 // all fields of a message in one pass. An evidence.Cond searches for its field in a
 // pass of its own: one such condition made reading a message of text 40% slower.
 type Cond struct {
@@ -92,35 +92,6 @@ func anyHolds(conds []Cond, v source.Value) bool {
 		}
 	}
 	return false
-}
-
-// A Form is a template for something that is written next to a message.
-type Form struct {
-	If   Lens // a field that must be present; "" for always
-	JSON Template
-	Copy []string // fields that are copied from that message
-}
-
-// formFor returns the first form whose condition holds of v, the last form if none
-// does, or nil if there are no forms.
-func formFor(forms []Form, v source.Value) *Form {
-	for i := range forms {
-		if f := &forms[i]; f.If == "" || i == len(forms)-1 || f.If.Leads(v) {
-			return f
-		}
-	}
-	return nil
-}
-
-// write returns the fields of the object that the form makes with values, next to near.
-func (f *Form) write(near source.Value, values map[string]string) []Field {
-	out := fill(f.JSON, values)
-	for _, key := range f.Copy {
-		if val := near.Get(key); val.Exists() {
-			out = append(out, Field{key, string(val.Raw())})
-		}
-	}
-	return out
 }
 
 // fill returns the fields of the object that a template makes with values.

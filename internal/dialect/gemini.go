@@ -98,8 +98,8 @@ var geminiBlocks = NewBlocks(&Blocks{
 		{Is: PartOther, Key: "codeExecutionResult"},
 		{Is: PartOther, Key: "code_execution_result"},
 	},
-	Message:   []Form{{JSON: `{"role":"user","parts":"$blocks"}`}},
-	TextBlock: []Form{{JSON: `{"text":"$text"}`}},
+	Message:   []Stencil{{JSON: `{"role":"user","parts":"$blocks"}`}},
+	TextBlock: []Stencil{{JSON: `{"text":"$text"}`}},
 })
 
 // geminiStrip lists the signatures of thoughts, which parts of every kind can have.

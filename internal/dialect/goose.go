@@ -28,8 +28,8 @@ var gooseBlocks = gooseMessages{NewBlocks(&Blocks{
 		{Is: PartAside, Tag: "systemNotification"},
 	},
 	Hidden:    []Cond{{At: "metadata.agentVisible", Is: []string{"false"}}},
-	Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`, Copy: []string{"created"}}},
-	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
+	Message:   []Stencil{{JSON: `{"role":"user","content":"$blocks"}`, Copy: []string{"created"}}},
+	TextBlock: []Stencil{{JSON: `{"type":"text","text":"$text"}`}},
 })}
 
 // gooseMessages are messages with calls that Goose could not parse.

@@ -55,11 +55,11 @@ var Haystack = &Dialect{
 			{Is: PartReasoning, Key: "reasoning"},
 			{Is: PartMedia, Key: "image"},
 		},
-		Message: []Form{
+		Message: []Stencil{
 			{If: "_role", JSON: `{"_role":"tool","_content":"$blocks"}`},
 			{JSON: `{"role":"tool","content":"$blocks"}`},
 		},
-		TextBlock: []Form{{JSON: `{"text":"$text"}`}},
+		TextBlock: []Stencil{{JSON: `{"text":"$text"}`}},
 	})},
 }
 

@@ -29,7 +29,7 @@ var LibreChat = &Dialect{
 		Aborted: []Cond{{At: "unfinished", Is: []string{"true"}}},
 		Records: []Records{{
 			In: "content", Tag: "type", Calls: []string{"tool_call"}, Record: "tool_call",
-			Text: "text", Reasoning: "think", AsText: Form{JSON: `{"type":"text","text":"$text"}`},
+			Text: "text", Reasoning: "think", AsText: Stencil{JSON: `{"type":"text","text":"$text"}`},
 			ID: "id", Name: "name|function.name|type",
 			Args: "args|function.arguments|code_interpreter|retrieval|file_search",
 			// Assistants of OpenAI store the output beside the arguments, and have

@@ -53,7 +53,7 @@ var MEAI = &Dialect{
 			{Is: PartOther, Tag: "functionApprovalRequest"},
 			{Is: PartOther, Tag: "functionApprovalResponse"},
 		},
-		Message:   []Form{{JSON: `{"role":"tool","contents":"$blocks"}`}},
-		TextBlock: []Form{{JSON: `{"$type":"text","text":"$text"}`}},
+		Message:   []Stencil{{JSON: `{"role":"tool","contents":"$blocks"}`}},
+		TextBlock: []Stencil{{JSON: `{"$type":"text","text":"$text"}`}},
 	}),
 }

@@ -123,7 +123,7 @@ func (r *chatReader) onEnd(v source.Value) {
 }
 
 func (r *chatReader) readLegacy(v source.Value) {
-	f := r.plan.called.Read(r.b, v)
+	f := r.lenses.called.Read(r.b, v)
 	call := transcript.Call{
 		ID: transcript.Token{Span: v.Span()}, Name: transcript.TokenOf(f[0], v.Span()),
 		Kind: transcript.KindLegacyFunction, Answer: transcript.AnswerByPosition, WrongRole: r.now.wrong(),

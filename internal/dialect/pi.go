@@ -25,7 +25,7 @@ var piBlocks = NewBlocks(&Blocks{
 	// transformMessages of pi-ai skips such messages and keeps their results, from 0.49.3 to
 	// 1.5.2 (gh:earendil-works/pi#1139, gh:openclaw/openclaw#14322).
 	Omitted:   []Cond{{At: "stopReason", Is: []string{"aborted", "error"}}},
-	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
+	TextBlock: []Stencil{{JSON: `{"type":"text","text":"$text"}`}},
 })
 
 var piMembers = Members{

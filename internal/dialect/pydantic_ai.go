@@ -64,7 +64,7 @@ var PydanticAI = &Dialect{
 			{Is: PartReasoning, Tag: "thinking", Signature: "signature"},
 			{Is: PartMedia, Tag: "file"},
 		},
-		Message:   []Form{{JSON: `{"parts":"$blocks","kind":"request"}`}},
-		TextBlock: []Form{{If: "args", JSON: `{"content":"$text","part_kind":"text"}`}, {JSON: `{"content":"$text","part_kind":"user-prompt"}`}},
+		Message:   []Stencil{{JSON: `{"parts":"$blocks","kind":"request"}`}},
+		TextBlock: []Stencil{{If: "args", JSON: `{"content":"$text","part_kind":"text"}`}, {JSON: `{"content":"$text","part_kind":"user-prompt"}`}},
 	}),
 }

@@ -50,11 +50,11 @@ var SemanticKernel = &Dialect{
 			{Is: PartMedia, Tag: "image"},
 			{Is: PartMedia, Tag: "ImageContent"},
 		},
-		Message: []Form{
+		Message: []Stencil{
 			{If: "Items", JSON: `{"Role":{"Label":"tool"},"Items":"$blocks"}`},
 			{JSON: `{"role":"tool","items":"$blocks"}`},
 		},
-		TextBlock: []Form{
+		TextBlock: []Stencil{
 			{If: "Items|$type", JSON: `{"$type":"TextContent","Text":"$text"}`},
 			{JSON: `{"content_type":"text","text":"$text"}`},
 		},

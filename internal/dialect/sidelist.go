@@ -82,9 +82,9 @@ type SideList struct {
 // A SideListDriver reads and writes what a SideList describes.
 type SideListDriver struct {
 	*SideList
-	extra sideExtra
-	once  sync.Once
-	plan  sidePlan
+	extra  sideExtra
+	once   sync.Once
+	lenses sideLenses
 }
 
 // NewSideList returns the driver for a row.
@@ -98,13 +98,13 @@ type sideExtra struct {
 	also   []Lens // of a message
 }
 
-// A sidePlan says how the fields of messages and calls are read, each in one pass.
-type sidePlan struct {
-	flat    bool  // the role is one of the fields
-	message *Plan // the slots of a message
-	alsoAt  int   // the slot of the first lens in also
-	call    *Plan // id, function, name and arguments
-	called  *Plan // of a function: name, arguments and number
+// A sideLenses says how the fields of messages and calls are read, each in one pass.
+type sideLenses struct {
+	flat    bool    // the role is one of the fields
+	message *Lenses // the slots of a message
+	alsoAt  int     // the slot of the first lens in also
+	call    *Lenses // id, function, name and arguments
+	called  *Lenses // of a function: name, arguments and number
 	// ids and resultIDs are the spellings of the ids of calls and results. Their
 	// slots come after the other fields.
 	ids, resultIDs spellings
@@ -124,14 +124,14 @@ const (
 	slots
 )
 
-// compiled returns the plan, which is made on first use.
-func (d *SideListDriver) compiled() *sidePlan {
+// compiled returns the lenses, which are made on first use.
+func (d *SideListDriver) compiled() *sideLenses {
 	d.once.Do(d.compile)
-	return &d.plan
+	return &d.lenses
 }
 
 func (d *SideListDriver) compile() {
-	p := &d.plan
+	p := &d.lenses
 	var role Lens
 	if p.flat = d.flatRole(); p.flat {
 		role = d.Role
@@ -142,11 +142,11 @@ func (d *SideListDriver) compile() {
 	p.resultIDs = spellingsOf(d.ResultID, len(paths))
 	paths = append(paths, p.resultIDs.alts...)
 	p.alsoAt = len(paths)
-	p.message = NewPlan(slices.Concat(paths, d.extra.also)...)
+	p.message = NewLenses(slices.Concat(paths, d.extra.also)...)
 	call := []Lens{d.ID, d.Function, d.Name, d.Args}
 	p.ids = spellingsOf(d.ID, len(call))
-	p.call = NewPlan(slices.Concat(call, p.ids.alts)...)
-	p.called = NewPlan(d.Name, d.Args, d.extra.number)
+	p.call = NewLenses(slices.Concat(call, p.ids.alts)...)
+	p.called = NewLenses(d.Name, d.Args, d.extra.number)
 }
 
 // flatRole reports whether the role is beside the other fields of a message.
@@ -307,7 +307,7 @@ func (d *SideListDriver) Reader(b *transcript.Builder) Reader {
 
 // reader returns a reader that has no hooks yet.
 func (d *SideListDriver) reader(b *transcript.Builder) sideListReader {
-	return sideListReader{SideList: d.SideList, plan: d.compiled(), hooked: hooked{b: b}}
+	return sideListReader{SideList: d.SideList, lenses: d.compiled(), hooked: hooked{b: b}}
 }
 
 // sideHooks are the hooks of a side list.
@@ -324,9 +324,9 @@ type sideHooks interface {
 type sideListReader struct {
 	*SideList
 	hooked
-	plan  *sidePlan
-	vals  []source.Value
-	split splitTurn
+	lenses *sideLenses
+	vals   []source.Value
+	split  splitTurn
 	// said is set if the last assistant message has content and no calls, opened if
 	// that content has the tag of a call. They are flags because the message's
 	// bytes may be gone by the next message.
@@ -416,10 +416,10 @@ func (r *sideListReader) read(v source.Value) {
 	if body.Span() != v.Span() {
 		b.Fields(v, nil, nil)
 	}
-	r.vals = r.plan.message.Read(b, body)
+	r.vals = r.lenses.message.Read(b, body)
 	var roleVal source.Value
 	var role transcript.Role
-	if !r.plan.flat {
+	if !r.lenses.flat {
 		roleVal, role = r.role(v)
 	} else if named, known := r.named(r.vals[slotRole]); known {
 		roleVal, role = r.vals[slotRole], named
@@ -438,7 +438,7 @@ func (r *sideListReader) read(v source.Value) {
 	switch {
 	case makes && (role == transcript.RoleOther || role == transcript.RoleNone):
 		role = transcript.RoleAssistant
-	case role == transcript.RoleNone && r.plan.flat && r.vals[slotResultID].Kind() == source.String:
+	case role == transcript.RoleNone && r.lenses.flat && r.vals[slotResultID].Kind() == source.String:
 		role = transcript.RoleTool
 	}
 	m := b.Begin(v, roleVal, role, r.split.turn(role, r.vals[slotMessageID], role == transcript.RoleUser))
@@ -489,14 +489,14 @@ func (r *sideListReader) read(v source.Value) {
 }
 
 func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention, wrong bool) {
-	f := r.plan.call.Read(r.b, v)
-	id, function, name, args := r.plan.ids.pick(f, f[0]), f[1], f[2], f[3]
+	f := r.lenses.call.Read(r.b, v)
+	id, function, name, args := r.lenses.ids.pick(f, f[0]), f[1], f[2], f[3]
 	call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), WrongRole: wrong}
 	r.callAliases(int32(len(r.b.Conv.Calls)), v, f, id)
 	owner := v
 	r.numbered = false
 	if function.Kind() == source.Object {
-		g := r.plan.called.Read(r.b, function)
+		g := r.lenses.called.Read(r.b, function)
 		owner, name, args, r.numbered = function, g[0], g[1], isSet(g[2])
 	}
 	call.Name = transcript.TokenOf(name, owner.Span())
@@ -507,7 +507,7 @@ func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention
 	r.addCall(v, call, 0)
 }
 
-// spellings are the alternatives of an id, each with its slot in a plan.
+// spellings are the alternatives of an id, each with its slot.
 type spellings struct {
 	alts []Lens
 	lo   int
@@ -549,7 +549,7 @@ func (s *spellings) others(vals []source.Value, id source.Value) iter.Seq2[strin
 // callAliases notes the other ids of a call.
 func (r *sideListReader) callAliases(call int32, v source.Value, f []source.Value, id source.Value) {
 	c := r.b.Conv
-	for key, other := range r.plan.ids.others(f, id) {
+	for key, other := range r.lenses.ids.others(f, id) {
 		t := transcript.TokenOf(other, v.Span())
 		c.Aliases = append(c.Aliases, transcript.Alias{Call: call, Result: -1, ID: t})
 		c.Copies = append(c.Copies, transcript.Copy{Call: call, Block: v.Span(), ID: t, IDKey: key, Name: transcript.Token{Span: v.Span()}})
@@ -562,7 +562,7 @@ func (r *sideListReader) results(v, body source.Value) {
 	if failed := r.vals[slotError]; failed.Exists() && failed.Kind() != source.Null {
 		res.Error = r.Failed == "" || writes(failed, r.Failed)
 	}
-	id := r.plan.resultIDs.pick(r.vals, r.vals[slotResultID])
+	id := r.lenses.resultIDs.pick(r.vals, r.vals[slotResultID])
 	if id.Kind() == source.Array && id.First().Exists() {
 		for _, one := range id.Present() {
 			res.ID = transcript.TokenOf(one, v.Span())
@@ -574,7 +574,7 @@ func (r *sideListReader) results(v, body source.Value) {
 		id = source.Value{}
 	}
 	res.ID = transcript.TokenOf(id, body.Span())
-	for _, other := range r.plan.resultIDs.others(r.vals, id) {
+	for _, other := range r.lenses.resultIDs.others(r.vals, id) {
 		r.b.Conv.Aliases = append(r.b.Conv.Aliases, transcript.Alias{
 			Call: -1, Result: int32(len(r.b.Conv.Results)), ID: transcript.TokenOf(other, body.Span()),
 		})

@@ -23,9 +23,9 @@ type NewText struct {
 	Element, Message source.Value
 	// Said are the values in the element that Label contains, such as the id.
 	Said []source.Span
-	// Forms are the keys of fields that the text does not keep, such as the type of the
+	// Without are the keys of fields that the text does not keep, such as the type of the
 	// element.
-	Forms []string
+	Without []string
 	// rest is a JSON string with the fields that neither the label nor the content
 	// contains, "" if there are none. It comes after the content.
 	rest string
@@ -48,7 +48,7 @@ func (t *NewText) keep(of source.Value, lost func(key source.Value) bool, values
 	collect = func(of source.Value, lost func(key source.Value) bool) {
 		for k, v := range of.Members() {
 			switch inside := func(s source.Span) bool { return v.Span().Contains(s) }; {
-			case v.Kind() == source.Null, contains(t.Forms, k), !lost(k), slices.Contains(said, v.Span()):
+			case v.Kind() == source.Null, contains(t.Without, k), !lost(k), slices.Contains(said, v.Span()):
 			case !slices.ContainsFunc(said, inside):
 				fields = append(fields, string(k.Raw())+":"+string(v.Raw()))
 			case v.Kind() == source.Object:

@@ -92,7 +92,7 @@ func (d *draft) textResult(r int32) bool {
 		Label: label(resultLabel, name, res.ID), Content: d.at(res.Payload),
 		Model:   d.Conv.Messages[res.Message].Role == transcript.RoleAssistant,
 		Element: element, Message: d.value(res.Message),
-		Said: said, Forms: append(slices.Clip(d.boilerplate), mark),
+		Said: said, Without: append(slices.Clip(d.boilerplate), mark),
 	}
 	t := d.driver.WriteText(as)
 	if saysOnly(&t, as.Label) {
