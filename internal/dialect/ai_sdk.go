@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"github.com/toolguard/toolguard/internal/evidence"
-	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -41,21 +40,21 @@ var AISDK = &Dialect{
 		"content.#.providerOptions/providerMetadata/experimental_providerMetadata.*." + sdkSealed,
 		"providerOptions/providerMetadata/experimental_providerMetadata.*." + sdkSealed,
 	},
-	Driver: aiSDKMessages{NewBlocks(&Blocks{
+	Driver: NewBlocks(&Blocks{
 		Role: "role", Content: "content", MessageID: "id", Tag: "type", Inline: true, ResultsAlone: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
 			{
 				// Versions before 5.
-				Is: PartCall, Tag: "tool-call", With: []Cond{{At: "args"}}, ID: "toolCallId", Name: "toolName", Args: "args",
+				Is: PartCall, Tag: "tool-call", With: []Cond{{At: "args"}}, ID: "toolCallId", Name: "toolName", Args: "args", ByProvider: ranByProvider,
 				Answer: `{"type":"tool-result","toolCallId":"$id","toolName":"$name","result":"$text","isError":true}`,
 			},
 			{
-				Is: PartCall, Tag: "tool-call", ID: "toolCallId", Name: "toolName", Args: "input",
+				Is: PartCall, Tag: "tool-call", ID: "toolCallId", Name: "toolName", Args: "input", ByProvider: ranByProvider,
 				Answer: `{"type":"tool-result","toolCallId":"$id","toolName":"$name","output":{"type":"error-text","value":"$text"}}`,
 			},
 			{
-				Is: PartResult, Tag: "tool-result", ID: "toolCallId", Name: "toolName", Payload: "output|result", Inner: "output.value",
+				Is: PartResult, Tag: "tool-result", ID: "toolCallId", Name: "toolName", Payload: "output|result", Inner: "output.value", ByProvider: ranByProvider,
 				Error: []Cond{
 					{At: "isError", Is: []string{"true"}},
 					{At: "output.type", Is: []string{"error-text", "error-json", "execution-denied"}},
@@ -70,33 +69,11 @@ var AISDK = &Dialect{
 		},
 		Message:   []Stencil{{JSON: `{"role":"tool","content":"$blocks"}`}},
 		TextBlock: []Stencil{{JSON: `{"type":"text","text":"$text"}`}},
-	})},
-}
-
-// aiSDKMessages are messages in which any tool may have been run by the provider.
-type aiSDKMessages struct{ *BlocksDriver }
-
-// Reader implements Driver.
-func (d aiSDKMessages) Reader(b *transcript.Builder) Reader { return hook(&aiSDKReader{d.reader(b)}) }
-
-type aiSDKReader struct{ blocksReader }
-
-func (r *aiSDKReader) onCall(part source.Value, call transcript.Call) (transcript.Call, bool) {
-	if ranByProvider.holds(part) {
-		call.Answer = transcript.AnswerProvider
-	}
-	return call, true
-}
-
-func (r *aiSDKReader) onResult(part source.Value, res transcript.Result) transcript.Result {
-	if ranByProvider.holds(part) {
-		res.Answer = transcript.AnswerProvider
-	}
-	return res
+	}),
 }
 
 // ranByProvider holds of calls and results of tools that the provider ran.
-var ranByProvider = Cond{At: "providerExecuted", Is: []string{"true"}}
+var ranByProvider = []Cond{{At: "providerExecuted", Is: []string{"true"}}}
 
 // sdkSealed are the fields in which providers of the AI SDK keep what ties a part to reasoning.
 const sdkSealed = "itemId/reasoningEncryptedContent/signature/redactedData/thoughtSignature/reasoning_details/reasoning_opaque/reasoningOpaque"

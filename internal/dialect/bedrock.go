@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"github.com/toolguard/toolguard/internal/evidence"
-	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -40,13 +39,13 @@ var Bedrock = &Dialect{
 		transcript.MemberResultContent: "toolResult.content", transcript.MemberRole: "role", transcript.MemberCallName: "toolUse.name", transcript.MemberArguments: "toolUse.input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text",
 		transcript.MemberImage: "image.source.bytes",
 	},
-	Driver: bedrockMessages{NewBlocks(&Blocks{
+	Driver: NewBlocks(&Blocks{
 		Role: "role", Content: "content", Inline: true,
 		Parts: []Part{
 			{Is: PartText, Key: "text", With: []Cond{{At: "type", Not: true}}, Text: "text"},
 			{
 				Is: PartCall, Key: "toolUse", ID: "toolUse.toolUseId", Name: "toolUse.name", Args: "toolUse.input",
-				Want:   transcript.ArgsWantObject,
+				Want: transcript.ArgsWantObject, ByProvider: []Cond{{At: "toolUse.type", Is: []string{"server_tool_use"}}},
 				Answer: `{"toolResult":{"toolUseId":"$id","content":[{"text":"$text"}],"status":"error"}}`,
 			},
 			{
@@ -66,22 +65,5 @@ var Bedrock = &Dialect{
 		},
 		Message:   []Stencil{{JSON: `{"role":"user","content":"$blocks"}`}},
 		TextBlock: []Stencil{{JSON: `{"text":"$text"}`}},
-	})},
-}
-
-// bedrockMessages are messages in which the type of a call tells who runs it.
-type bedrockMessages struct{ *BlocksDriver }
-
-// Reader implements Driver.
-func (d bedrockMessages) Reader(b *transcript.Builder) Reader {
-	return hook(&bedrockReader{d.reader(b)})
-}
-
-type bedrockReader struct{ blocksReader }
-
-func (r *bedrockReader) onCall(block source.Value, call transcript.Call) (transcript.Call, bool) {
-	if block.Get("toolUse").Get("type").Is("server_tool_use") {
-		call.Answer = transcript.AnswerProvider
-	}
-	return call, true
+	}),
 }

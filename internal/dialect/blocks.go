@@ -130,6 +130,9 @@ type Part struct {
 	Args     Lens
 	Want     transcript.ArgsConvention
 	Payload  Lens
+	// ByProvider recognizes calls and results of tools that the provider ran; one condition is
+	// enough. Two built-in dialects have such conditions.
+	ByProvider []Cond `toml:"-"`
 	// Inner leads to the list of blocks in a result, if the payload is not that
 	// list itself. They may be in the payload or beside it.
 	Inner Lens
@@ -531,7 +534,7 @@ func (p *Part) signed(v source.Value) transcript.BlockFlags {
 func (r *blocksReader) call(v source.Value, p *readPart, role transcript.Role) {
 	f := p.lenses.Read(r.b, v)
 	call := transcript.Call{
-		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[1]), Kind: p.kind(), Answer: r.answer(p.Part, f[0]),
+		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[1]), Kind: p.kind(), Answer: r.answer(v, p.Part, f[0]),
 		WrongRole: mustNotCall(role),
 	}
 	setArgs(r.b, &call, f[2], p.Want)
@@ -551,9 +554,9 @@ func token(v source.Value, p Lens, val source.Value) transcript.Token {
 }
 
 // answer returns how a call is answered, or how a result finds its call.
-func (d *Blocks) answer(p *Part, id source.Value) transcript.Answer {
+func (d *Blocks) answer(block source.Value, p *Part, id source.Value) transcript.Answer {
 	switch {
-	case p.Is == PartServerCall || p.Is == PartServerResult:
+	case p.Is == PartServerCall || p.Is == PartServerResult || anyHolds(p.ByProvider, block):
 		return transcript.AnswerProvider
 	case d.Positional && absent(id):
 		return transcript.AnswerByPosition
@@ -572,7 +575,7 @@ func (p *Part) kind() transcript.CallKind {
 func (r *blocksReader) result(v source.Value, p *readPart, role transcript.Role) {
 	f := p.lenses.Read(r.b, v)
 	res := transcript.Result{
-		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]), Kind: p.kind(), Answer: r.answer(p.Part, f[0]),
+		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]), Kind: p.kind(), Answer: r.answer(v, p.Part, f[0]),
 	}
 	for i := range p.Error {
 		res.Error = res.Error || p.Error[i].accepts(f[3+i])

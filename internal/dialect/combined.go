@@ -284,12 +284,7 @@ func (rs *Records) decisive(rec source.Value) bool {
 // state returns the state that a record names, or nil if it is absent or unknown.
 func (rs *Records) state(rec source.Value) *StateName {
 	v := member(rs.State, rec)
-	for i := range rs.States {
-		if writes(v, rs.States[i].Written) {
-			return &rs.States[i]
-		}
-	}
-	return nil
+	return first(rs.States, func(s *StateName) bool { return writes(v, s.Written) })
 }
 
 // Reader implements Driver.
@@ -382,20 +377,14 @@ func (r *combinedReader) message(v source.Value) {
 }
 
 func (r *combinedReader) text(v source.Value) {
-	switch v.Kind() {
-	case source.String:
-		if len(v.Raw()) > 2 {
-			r.b.Block(transcript.BlockText, v, textFlags(v))
-		}
-	case source.Array:
-		for _, part := range v.Present() {
-			if text := part.Get("text"); text.Kind() == source.String {
-				r.b.Block(transcript.BlockText, part, textFlags(text))
-			} else if !r.pairs(part) {
-				r.b.Block(transcript.BlockOther, part, 0)
-			}
-		}
+	if v.Kind() == source.String && hollow(v) {
+		return
 	}
+	r.texts(v, 0, func(part source.Value) {
+		if part.Get("text").Kind() == source.String || !r.pairs(part) {
+			r.typed(part, transcript.BlockOther, 0)
+		}
+	})
 }
 
 // pairs reports whether a part of a text is also read as a call or a result.
@@ -476,10 +465,10 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 	case rs.ID == "":
 		call.Answer = transcript.AnswerByPosition
 	}
-	if args := member(rs.Args, rec); !rs.Free {
+	if args := member(rs.Args, rec); rs.Free {
+		setText(&call, args)
+	} else {
 		setArgs(b, &call, args, rs.Want)
-	} else if call.Form = transcript.ArgsText; args.Exists() {
-		call.Args = args.Span()
 	}
 	defer r.noteSecondID(int32(len(b.Conv.Calls)), e, rec, rs)
 	delete(r.answered, call.ID.Raw)
@@ -578,17 +567,12 @@ func (r *combinedReader) result(e source.Value, called bool) {
 
 // IDKey implements IDKeyer.
 func (d *Combined) IDKey(message source.Value, at source.Span) string {
-	key := func(rs *Records) string {
+	for i := range d.Records {
+		rs := &d.Records[i]
 		for e := range rs.elements(message) {
-			if _, _, ok := rs.record(e); ok && e.Span() == at {
+			if _, _, ok := rs.record(e); ok && e.Span() == at && rs.ID != "" {
 				return rs.ID.Key()
 			}
-		}
-		return ""
-	}
-	for i := range d.Records {
-		if k := key(&d.Records[i]); k != "" {
-			return k
 		}
 	}
 	for e := range d.Results.elements(message) {

@@ -94,27 +94,22 @@ func (r *ResultEvent) hasResult(v source.Value) bool {
 }
 
 func (d *Events) call(typ source.Value) *CallEvent {
-	for i := range d.Calls {
-		if typ.Is(d.Calls[i].Type) {
-			return &d.Calls[i]
-		}
-	}
-	return nil
+	return first(d.Calls, func(c *CallEvent) bool { return typ.Is(c.Type) })
 }
 
 func (d *Events) result(typ source.Value) *ResultEvent {
-	for i := range d.Results {
-		if typ.Is(d.Results[i].Type) {
-			return &d.Results[i]
-		}
-	}
-	return nil
+	return first(d.Results, func(r *ResultEvent) bool { return typ.Is(r.Type) })
 }
 
 func (d *Events) message(typ source.Value) *MessageEvent {
-	for i := range d.Messages {
-		if typ.Is(d.Messages[i].Type) {
-			return &d.Messages[i]
+	return first(d.Messages, func(m *MessageEvent) bool { return typ.Is(m.Type) })
+}
+
+// first returns the first element of a list for which is holds, or nil.
+func first[T any](list []T, is func(*T) bool) *T {
+	for i := range list {
+		if is(&list[i]) {
+			return &list[i]
 		}
 	}
 	return nil
@@ -178,7 +173,7 @@ func (r *eventsReader) read(v source.Value) {
 	}
 	m := r.begin(v, at, role, turn, true)
 	text := s.Text.In(v)
-	r.text(text)
+	r.part(text)
 	calls := source.Value{}
 	if s.Calls != "" {
 		calls = s.Calls.In(v)
@@ -195,21 +190,13 @@ func (r *eventsReader) read(v source.Value) {
 	}
 }
 
-// text adds the text of a message, or its parts.
-func (r *eventsReader) text(v source.Value) {
+// part adds a part of the text of a message. It may be a text, or more parts.
+func (r *eventsReader) part(v source.Value) {
 	switch v.Kind() {
-	case source.String:
-		r.b.Block(transcript.BlockText, v, textFlags(v))
-	case source.Array:
-		for _, part := range v.Present() {
-			r.text(part)
-		}
 	case source.Object:
-		if t := v.Get("text"); t.Kind() == source.String {
-			r.b.Block(transcript.BlockText, v, textFlags(t))
-		} else {
-			r.b.Block(transcript.BlockOther, v, 0)
-		}
+		r.typed(v, transcript.BlockOther, 0)
+	default:
+		r.texts(v, 0, r.part)
 	}
 }
 
@@ -230,27 +217,15 @@ func (r *eventsReader) begin(v, roleAt source.Value, role transcript.Role, turn 
 // makes reads a call.
 func (r *eventsReader) makes(v source.Value, c *CallEvent) {
 	r.called = true
-	call := transcript.Call{ID: idToken(v, c.ID), Name: transcript.TokenOf(c.Name.In(v), v.Span()), Form: transcript.ArgsText}
+	call := transcript.Call{ID: token(v, c.ID, c.ID.In(v)), Name: transcript.TokenOf(c.Name.In(v), v.Span()), Form: transcript.ArgsText}
 	if c.Args != "" {
 		setArgs(r.b, &call, c.Args.In(v), c.Want)
 	}
 	r.addCall(v, call, 0)
 }
 
-// idToken returns the token of an id. If the id is absent, the span is that of the
-// object that should hold it.
-func idToken(v source.Value, id Lens) transcript.Token {
-	holder := v
-	if through := id.Parent(); through != "" {
-		if in := through.In(v); in.Kind() == source.Object {
-			holder = in
-		}
-	}
-	return transcript.TokenOf(id.In(v), holder.Span())
-}
-
 func (r *eventsReader) answer(v source.Value, id, payload Lens, failed bool) {
-	res := transcript.Result{ID: idToken(v, id), Name: transcript.Token{Span: v.Span()}, Error: failed}
+	res := transcript.Result{ID: token(v, id, id.In(v)), Name: transcript.Token{Span: v.Span()}, Error: failed}
 	if payload != "" {
 		res.Hold(payload.In(v))
 	}

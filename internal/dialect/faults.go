@@ -413,12 +413,7 @@ func (d *Combined) faults(outer *checker) {
 
 // stateNamed returns the first state with that spelling.
 func (rs *Records) stateNamed(written string) *StateName {
-	for i := range rs.States {
-		if rs.States[i].Written == written {
-			return &rs.States[i]
-		}
-	}
-	return nil
+	return first(rs.States, func(s *StateName) bool { return s.Written == written })
 }
 
 func (c *checker) setting(s *Setting) {

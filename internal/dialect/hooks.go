@@ -63,7 +63,7 @@ func (r *hooked) element(v source.Value, read func(source.Value)) {
 	}
 }
 
-// call adds a call, or another block if the hooks say that it is none.
+// addCall adds a call, or another block if the hooks say that it is none.
 func (r *hooked) addCall(v source.Value, call transcript.Call, flags transcript.BlockFlags) {
 	if r.hooks != nil {
 		var is bool
@@ -73,6 +73,27 @@ func (r *hooked) addCall(v source.Value, call transcript.Call, flags transcript.
 		}
 	}
 	r.b.Call(v, call, flags)
+}
+
+// texts adds a text, or calls part with each part of it.
+func (r *hooked) texts(v source.Value, flags transcript.BlockFlags, part func(source.Value)) {
+	switch v.Kind() {
+	case source.String:
+		r.b.Block(transcript.BlockText, v, flags|textFlags(v))
+	case source.Array:
+		for _, p := range v.Present() {
+			part(p)
+		}
+	}
+}
+
+// typed adds a part: as a text if it has one, else as a block of the given kind.
+func (r *hooked) typed(part source.Value, other transcript.BlockKind, flags transcript.BlockFlags) {
+	if text := part.Get("text"); text.Kind() == source.String {
+		r.b.Block(transcript.BlockText, part, flags|textFlags(text))
+		return
+	}
+	r.b.Block(other, part, flags)
 }
 
 // addResult adds a result.

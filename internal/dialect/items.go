@@ -214,18 +214,13 @@ func (r *itemsReader) read(v source.Value) {
 		r.called = true
 		id := r.id(v, p, true)
 		call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), Kind: p.Kind, Name: transcript.TokenOf(v.Get(r.Name), v.Span())}
-		if p.Args != "" {
-			args := v.Get(p.Args)
-			if p.Free {
-				call.Form = transcript.ArgsText
-				if args.Exists() {
-					call.Args = args.Span()
-				}
-			} else {
-				setArgs(r.b, &call, args, transcript.ArgsWantString)
-			}
-		} else {
+		switch {
+		case p.Args == "":
 			call.Form = transcript.ArgsText
+		case p.Free:
+			setText(&call, v.Get(p.Args))
+		default:
+			setArgs(r.b, &call, v.Get(p.Args), transcript.ArgsWantString)
 		}
 		if v.Get(r.Execution).Is("server") {
 			call.Answer = transcript.AnswerProviderRecord
@@ -264,18 +259,7 @@ func (r *itemsReader) read(v source.Value) {
 		b.Block(transcript.BlockReasoning, v, flags)
 	case roleVal.Kind() == source.String, r.roleless(v):
 		m := begin(roleIn(r.Roles, roleVal))
-		switch content.Kind() {
-		case source.String:
-			b.Block(transcript.BlockText, content, flags|textFlags(content))
-		case source.Array:
-			for _, part := range content.Present() {
-				if text := part.Get("text"); text.Kind() == source.String {
-					b.Block(transcript.BlockText, part, flags|textFlags(text))
-				} else {
-					b.Block(transcript.BlockMedia, part, flags)
-				}
-			}
-		}
+		r.texts(content, flags, func(part source.Value) { r.typed(part, transcript.BlockMedia, flags) })
 		if hollow(content) {
 			markHollow(m, content)
 		}
@@ -365,12 +349,7 @@ func (d *Items) Retagged(from, to transcript.CallKind) string {
 }
 
 func (d *Items) ofKind(kind transcript.CallKind) *ItemPair {
-	for i := range d.Pairs {
-		if d.Pairs[i].Kind == kind {
-			return &d.Pairs[i]
-		}
-	}
-	return nil
+	return first(d.Pairs, func(p *ItemPair) bool { return p.Kind == kind })
 }
 
 // Keys implements Writer.

@@ -101,7 +101,6 @@ func (d kimiEvents) WriteText(t NewText) Text {
 		output = t.Content.Get("output")
 	}
 	t.keep(t.Element, anyKey, output)
-	content := t.blocks([]source.Value{output}, func(e source.Value) bool { return e.Get("type").Kind() == source.String },
-		func(raw string) []Field { return []Field{{"type", `"text"`}, {"text", raw}} })
-	return Text{Message: []Field{{"role", `"user"`}, {"content", list(content)}, {"toolCalls", "[]"}}}
+	content := list(t.blocks([]source.Value{output}, hasType, textBlock))
+	return Text{Message: []Field{{"role", `"user"`}, {"content", content}, {"toolCalls", "[]"}}}
 }

@@ -86,10 +86,8 @@ func customCall(v source.Value, call transcript.Call) (_ transcript.Call, is boo
 	if custom.Kind() != source.Object || v.Get("function").Kind() == source.Object {
 		return call, false
 	}
-	call.Form, call.Want = transcript.ArgsText, transcript.ArgsWantAny
-	if input := custom.Get("input"); input.Exists() {
-		call.Args = input.Span()
-	}
+	call.Want = transcript.ArgsWantAny
+	setText(&call, custom.Get("input"))
 	return call, true
 }
 

@@ -582,16 +582,7 @@ func (r *sideListReader) results(v, body source.Value) {
 	r.addResult(v, res)
 }
 
-func (r *sideListReader) text(content source.Value) {
-	switch content.Kind() {
-	case source.String:
-		r.b.Block(transcript.BlockText, content, textFlags(content))
-	case source.Array:
-		for _, part := range content.Present() {
-			r.part(part)
-		}
-	}
-}
+func (r *sideListReader) text(content source.Value) { r.texts(content, 0, r.part) }
 
 func (r *sideListReader) part(v source.Value) {
 	text := v.Get("text")
@@ -728,10 +719,8 @@ func (d *SideList) WriteText(t NewText) Text {
 	}
 	body := d.body(t.Message)
 	t.keep(body, d.Error.begins, t.Content)
-	parts := t.blocks([]source.Value{t.Content}, func(e source.Value) bool { return e.Get("type").Kind() == source.String },
-		func(raw string) []Field { return []Field{{"type", `"text"`}, {"text", raw}} })
 	content := t.joined()
-	if len(parts) > 1 {
+	if parts := t.blocks([]source.Value{t.Content}, hasType, textBlock); len(parts) > 1 {
 		content = list(parts)
 	}
 	// The other fields of the message are kept, except those that only results

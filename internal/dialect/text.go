@@ -164,6 +164,12 @@ func (t *NewText) blocks(values []source.Value, stays func(source.Value) bool, t
 	return out
 }
 
+// textBlock returns the fields of a block of text as most dialects write it.
+func textBlock(raw string) []Field { return []Field{{"type", `"text"`}, {"text", raw}} }
+
+// hasType reports whether a value is a block with a type.
+func hasType(v source.Value) bool { return v.Get("type").Kind() == source.String }
+
 // anyStays reports whether the list has an element that stays.
 func anyStays(v source.Value, stays func(source.Value) bool) bool {
 	for _, e := range v.Elements() {
