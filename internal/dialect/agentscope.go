@@ -110,5 +110,5 @@ func (d *agentScope) WriteText(t NewText) Text {
 	if !alone(d.Content.In(t.Message)) {
 		return Text{} // the message has other results
 	}
-	return Text{Message: replaceFields(t.Message, []Field{{"role", `"user"`}, {"content", list(out.Blocks)}}, func(source.Value, source.Value) bool { return false })}
+	return Text{Message: setFields(t.Message, Field{"role", `"user"`}, Field{"content", list(out.Blocks)})}
 }

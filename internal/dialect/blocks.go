@@ -671,11 +671,7 @@ func (d *Blocks) WriteText(t NewText) Text {
 	blocks := t.blocks(inner, stays, func(raw string) []Field { return fill(template, map[string]string{"$text": raw}) })
 	switch {
 	case own:
-		content := t.joined()
-		if len(blocks) > 1 {
-			content = list(blocks)
-		}
-		set := []Field{{d.Role.Key(), `"` + d.user() + `"`}, {d.Content.Key(), content}}
+		set := []Field{{d.Role.Key(), `"` + d.user() + `"`}, {d.Content.Key(), t.content(blocks)}}
 		return Text{Message: replaceFields(t.Message, set, func(key, _ source.Value) bool {
 			return d.ResultMessage.ID.begins(key) || d.ResultMessage.Name.begins(key) || slices.ContainsFunc(d.ResultMessage.Error, func(c Cond) bool { return c.At.begins(key) })
 		})}

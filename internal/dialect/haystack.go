@@ -87,8 +87,7 @@ func (d *haystack) WriteText(t NewText) Text {
 	content := list(out.Blocks)
 	if alone(d.Content.In(t.Message)) { // the message keeps its other fields
 		key := string(d.Content.Nth(spelling(d.Content, t.Message)))
-		set := []Field{{key, content}}
-		return Text{Message: d.userMessage(replaceFields(t.Message, set, func(source.Value, source.Value) bool { return false }))}
+		return Text{Message: d.userMessage(setFields(t.Message, Field{key, content}))}
 	}
 	return Text{Message: d.userMessage(d.message(content, t.Message))}
 }

@@ -329,11 +329,11 @@ func (d *Items) WriteText(t NewText) Text {
 		return []Field{{"type", `"` + d.TextTypes[tag] + `"`}, {"text", raw}}
 	})
 	var out []Field
-	content := t.joined()
+	content := t.content(parts)
 	if d.Typed || len(d.Messages) > 1 {
 		out = append(out, Field{d.Type, `"` + d.Messages[min(tag, len(d.Messages)-1)] + `"`})
 	}
-	if d.Typed || len(parts) > 1 {
+	if d.Typed {
 		content = list(parts)
 	}
 	return Text{Message: append(out, Field{d.Role, `"` + writtenRole(d.Roles, role) + `"`}, Field{d.Text, content})}

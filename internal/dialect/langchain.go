@@ -140,16 +140,11 @@ func (d *langChain) WriteResult(r NewResult) []Field {
 	if r.Kind == transcript.KindLegacyFunction {
 		return d.kwargs.WriteResult(r)
 	}
-	var out []Field
-	for _, f := range []Field{{"tool_call_id", r.ID}, {"name", r.Name}, {"status", `"error"`}} {
-		if f.Raw != "" {
-			out = append(out, f)
-		}
-	}
+	out := given(Field{"tool_call_id", r.ID}, Field{"name", r.Name}, Field{"status", `"error"`})
 	body := d.body(r.Message)
-	for _, f := range []Field{{"additional_kwargs", "{}"}, {"response_metadata", "{}"}} {
-		if body.Get(f.Key).Exists() {
-			out = append(out, f)
+	for _, key := range []string{"additional_kwargs", "response_metadata"} {
+		if body.Get(key).Exists() {
+			out = append(out, Field{key, "{}"})
 		}
 	}
 	if body.Get("id").Exists() {

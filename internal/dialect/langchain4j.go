@@ -86,13 +86,7 @@ func (d *langChain4j) WriteResult(r NewResult) []Field {
 	if r.ID == "" && r.Name == "" {
 		return nil
 	}
-	var out []Field
-	for _, f := range []Field{{"id", r.ID}, {"toolName", r.Name}, {"text", r.Text}, {"type", `"TOOL_EXECUTION_RESULT"`}} {
-		if f.Raw != "" {
-			out = append(out, f)
-		}
-	}
-	return out
+	return given(Field{"id", r.ID}, Field{"toolName", r.Name}, Field{"text", r.Text}, Field{"type", `"TOOL_EXECUTION_RESULT"`})
 }
 
 // WriteText implements Writer.

@@ -174,10 +174,8 @@ func (d *SideList) named(val source.Value) (role transcript.Role, known bool) {
 	if len(d.Roles) == 0 {
 		return roleOf(val), true
 	}
-	for i := range d.Roles {
-		if val.Is(d.Roles[i].Written) {
-			return d.Roles[i].Role, true
-		}
+	if n := first(d.Roles, func(n *RoleName) bool { return val.Is(n.Written) }); n != nil {
+		return n.Role, true
 	}
 	return transcript.RoleNone, false
 }
@@ -637,17 +635,16 @@ func (d *SideList) WriteResult(r NewResult) []Field {
 	if name == "" && r.ID == "" {
 		return nil // the result could not name its call
 	}
-	var out []Field
-	if r.ID != "" {
-		out = append(out, Field{string(d.ResultID.Nth(spelling(d.Calls, body))), r.ID})
+	if r.ID != "" && !r.Named.Exists() || name == "" {
+		r.Name = "" // the id suffices
 	}
-	if (r.ID == "" || r.Named.Exists()) && r.Name != "" && name != "" {
-		out = append(out, Field{name, r.Name})
-	}
+	failed := ""
 	if d.Failed != "" {
-		out = append(out, Field{d.Error.Key(), `"` + d.Failed + `"`})
+		failed = `"` + d.Failed + `"`
 	}
-	return d.message(r.Message, d.Tool, append(out, Field{d.Content.Key(), r.Text}))
+	return d.message(r.Message, d.Tool, given(
+		Field{string(d.ResultID.Nth(spelling(d.Calls, body))), r.ID}, Field{name, r.Name}, Field{d.Error.Key(), failed}, Field{d.Content.Key(), r.Text},
+	))
 }
 
 // roleSpelling returns the index of the alternative of Role that v uses.
@@ -719,10 +716,7 @@ func (d *SideList) WriteText(t NewText) Text {
 	}
 	body := d.body(t.Message)
 	t.keep(body, d.Error.begins, t.Content)
-	content := t.joined()
-	if parts := t.blocks([]source.Value{t.Content}, hasType, textBlock); len(parts) > 1 {
-		content = list(parts)
-	}
+	content := t.content(t.blocks([]source.Value{t.Content}, hasType, textBlock))
 	// The other fields of the message are kept, except those that only results
 	// have.
 	members := replaceFields(body, []Field{{d.Content.Key(), content}}, func(key, _ source.Value) bool {

@@ -61,9 +61,6 @@ func (d *tau2) WriteResult(r NewResult) []Field {
 	if r.ID == "" {
 		return nil
 	}
-	out := []Field{{"id", r.ID}, {"role", `"tool"`}, {"content", r.Text}}
-	if by := r.Element.Get("requestor"); by.Exists() {
-		out = append(out, Field{"requestor", string(by.Raw())})
-	}
-	return append(out, Field{"error", "true"})
+	return given(Field{"id", r.ID}, Field{"role", `"tool"`}, Field{"content", r.Text},
+		Field{"requestor", string(r.Element.Get("requestor").Raw())}, Field{"error", "true"})
 }

@@ -109,6 +109,15 @@ func list(blocks []NewBlock) string {
 // not a string becomes its JSON text.
 func (t *NewText) joined() string { return joinStrings(joinText(t.Label, t.Content), t.rest) }
 
+// content returns the text of a message: one JSON string or, if there are more blocks than
+// one, their list.
+func (t *NewText) content(blocks []NewBlock) string {
+	if len(blocks) > 1 {
+		return list(blocks)
+	}
+	return t.joined()
+}
+
 // joinText joins a JSON string and a value into one JSON string, on separate lines.
 func joinText(label string, v source.Value) string {
 	text := ""
@@ -178,6 +187,11 @@ func anyStays(v source.Value, stays func(source.Value) bool) bool {
 		}
 	}
 	return false
+}
+
+// setFields returns the fields of an object with those of set in place of the ones with the same key.
+func setFields(of source.Value, set ...Field) []Field {
+	return replaceFields(of, set, func(source.Value, source.Value) bool { return false })
 }
 
 // replaceFields returns the fields of an object, with the fields of set in place of

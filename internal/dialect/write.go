@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"slices"
+
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -108,6 +110,11 @@ func (k *WriterKeys) UserTextFields(raw string) []Field {
 		return fill(k.UserText, map[string]string{"$text": raw})
 	}
 	return k.TextFields(raw)
+}
+
+// given returns the fields that have a value.
+func given(fields ...Field) []Field {
+	return slices.DeleteFunc(fields, func(f Field) bool { return f.Raw == "" })
 }
 
 // emptyFields returns those of the named fields that the object has, with empty
