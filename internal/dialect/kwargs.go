@@ -64,9 +64,10 @@ func (r *customReader) onCall(v source.Value, call transcript.Call) (transcript.
 	return call, true
 }
 
-// onResult sets the kind of a result of the older API.
-func (r *kwargsReader) onResult(_ source.Value, res transcript.Result) transcript.Result {
-	if r.now.roleVal.Is("function") {
+// onResult sets the kind of a result of the older API. If the role is the name of a class, that
+// of the older API is, too.
+func (r *kwargsReader) onResult(v source.Value, res transcript.Result) transcript.Result {
+	if r.now.roleVal.Is("function") || r.Role.Nth(1).In(v).Is("FunctionMessage") {
 		res.Kind, res.Answer = transcript.KindLegacyFunction, transcript.AnswerByPosition
 	}
 	return res
@@ -98,18 +99,14 @@ func (r *kwargsReader) onElement(v source.Value) source.Value {
 }
 
 // onEnd reads the calls that only additional_kwargs has, and notes the copies of the others.
-func (r *kwargsReader) onEnd(v source.Value) {
+func (r *kwargsReader) onEnd(source.Value) {
 	if n := len(r.b.Conv.Calls); n > r.lo {
 		for i := range r.kwargs.copied {
 			r.noteCopies(&r.kwargs.copied[i], r.now.body, r.lo, n)
 		}
 	}
-	c, m := r.b.Conv, r.b.Message()
+	m := r.b.Message()
 	if m.Role == transcript.RoleTool {
-		// If the role is a class name, the old role function has a class too.
-		if res := len(c.Results) - 1; res >= 0 && c.Results[res].Message == int32(len(c.Messages)-1) && r.Role.Nth(1).In(v).Is("FunctionMessage") {
-			c.Results[res].Kind, c.Results[res].Answer = transcript.KindLegacyFunction, transcript.AnswerByPosition
-		}
 		return
 	}
 	list, legacy := r.kwargs.calls(r.vals)
@@ -122,13 +119,18 @@ func (r *kwargsReader) onEnd(v source.Value) {
 		r.inner.readCall(call, transcript.ArgsWantString, wrong)
 	}
 	if legacy.Exists() {
-		call := transcript.Call{
-			ID: transcript.Token{Span: legacy.Span()}, Name: transcript.TokenOf(legacy.Get("name"), legacy.Span()),
-			Kind: transcript.KindLegacyFunction, Answer: transcript.AnswerByPosition, WrongRole: wrong,
-		}
-		setArgs(r.b, &call, legacy.Get("arguments"), transcript.ArgsWantString)
-		r.b.Call(legacy, call, 0)
+		r.legacy(legacy, legacy.Get("name"), legacy.Get("arguments"), wrong)
 	}
+}
+
+// legacy adds a call of the older API, which has no id.
+func (r *kwargsReader) legacy(v, name, args source.Value, wrong bool) {
+	call := transcript.Call{
+		ID: transcript.Token{Span: v.Span()}, Name: transcript.TokenOf(name, v.Span()),
+		Kind: transcript.KindLegacyFunction, Answer: transcript.AnswerByPosition, WrongRole: wrong,
+	}
+	setArgs(r.b, &call, args, transcript.ArgsWantString)
+	r.b.Call(v, call, 0)
 }
 
 // noteCopies notes where a list repeats the calls from lo to hi of a message. It

@@ -117,19 +117,10 @@ const (
 // onEnd reads the call in function_call.
 func (r *chatReader) onEnd(v source.Value) {
 	if call := r.vals[slotMore]; call.Kind() == source.Object {
-		r.readLegacy(call)
+		f := r.lenses.called.Read(r.b, call)
+		r.legacy(call, f[0], f[1], r.now.wrong())
 	}
 	r.kwargsReader.onEnd(v)
-}
-
-func (r *chatReader) readLegacy(v source.Value) {
-	f := r.lenses.called.Read(r.b, v)
-	call := transcript.Call{
-		ID: transcript.Token{Span: v.Span()}, Name: transcript.TokenOf(f[0], v.Span()),
-		Kind: transcript.KindLegacyFunction, Answer: transcript.AnswerByPosition, WrongRole: r.now.wrong(),
-	}
-	setArgs(r.b, &call, f[1], r.Want)
-	r.b.Call(v, call, 0)
 }
 
 // onCall inspects a call of the list. Ollama numbers functions, or writes calls
