@@ -13,7 +13,7 @@ type Template string
 // A Cond is a condition on a field: its value is one of Is or, if Is is empty, it
 // is present and not null. Not negates the condition.
 //
-// Cond differs from evidence.Cond because its field is part of a Lenses, which reads
+// Cond differs from evidence.Cond because its field is part of a Plan, which reads
 // all fields of a message in one pass. An evidence.Cond searches for its field in a
 // pass of its own: one such condition made reading a message of text 40% slower.
 type Cond struct {
