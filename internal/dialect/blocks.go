@@ -319,10 +319,10 @@ func (d *Blocks) Reads(v source.Value) evidence.Weight {
 // Reader implements Driver.
 func (d *BlocksDriver) Reader(b *transcript.Builder) Reader {
 	r := d.reader(b)
-	return &r
+	return hook(&r)
 }
 
-// reader returns a reader without hooks.
+// reader returns a reader that has no hooks yet.
 func (d *BlocksDriver) reader(b *transcript.Builder) blocksReader {
 	d.once.Do(d.compile)
 	return blocksReader{BlocksDriver: d, hooked: hooked{b: b}}
@@ -584,9 +584,7 @@ func (r *blocksReader) result(v source.Value, p *readPart, role transcript.Role)
 	if p.Inner != "" {
 		res.HoldBlocks(p.Inner.In(v))
 	}
-	if r.hooks != nil {
-		res = r.hooks.onResult(v, res)
-	}
+	res = r.hooks.onResult(v, res)
 	switch {
 	case res.Answer == transcript.AnswerProvider:
 		res.WrongRole = role == transcript.RoleUser

@@ -290,10 +290,10 @@ func (rs *Records) state(rec source.Value) *StateName {
 // Reader implements Driver.
 func (d *Combined) Reader(b *transcript.Builder) Reader {
 	r := d.reader(b)
-	return &r
+	return hook(&r)
 }
 
-// reader returns a reader without hooks.
+// reader returns a reader that has no hooks yet.
 func (d *Combined) reader(b *transcript.Builder) combinedReader {
 	return combinedReader{
 		Combined: d, hooked: hooked{b: b}, made: map[string]int32{}, answered: map[string]int32{}, noResult: map[string]int32{},

@@ -118,10 +118,10 @@ func first[T any](list []T, is func(*T) bool) *T {
 // Reader implements Driver.
 func (d *Events) Reader(b *transcript.Builder) Reader {
 	r := d.reader(b)
-	return &r
+	return hook(&r)
 }
 
-// reader returns a reader without hooks.
+// reader returns a reader that has no hooks yet.
 func (d *Events) reader(b *transcript.Builder) eventsReader {
 	return eventsReader{Events: d, hooked: hooked{b: b}}
 }

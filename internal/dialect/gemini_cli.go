@@ -76,7 +76,7 @@ type geminiCLIMessages struct{ *Combined }
 func (d geminiCLIMessages) Reader(b *transcript.Builder) Reader {
 	r := d.reader(b)
 	r.resent = true
-	return &r
+	return hook(&r)
 }
 
 // WriteText implements Writer. Such a result becomes a text, beside which its parts may stand.

@@ -18,12 +18,18 @@ type hooks interface {
 	// from v. onCall returns false if v is not a call.
 	onCall(v source.Value, call transcript.Call) (_ transcript.Call, is bool)
 	onResult(v source.Value, res transcript.Result) transcript.Result
+	// onMessage is called when a message of a side list has begun. It reports whether it has
+	// read the content.
+	onMessage() bool
+	// onPart reports whether it has read a part of the content of a side list that is neither
+	// text nor reasoning.
+	onPart(part, tag source.Value) bool
 }
 
 // A hooked is the part that the readers of all drivers share.
 type hooked struct {
 	b     *transcript.Builder
-	hooks hooks // nil if the dialect has none
+	hooks hooks
 }
 
 // hookable is a reader that can have hooks.
@@ -51,12 +57,12 @@ func (r *hooked) onCall(_ source.Value, call transcript.Call) (transcript.Call, 
 
 func (r *hooked) onResult(_ source.Value, res transcript.Result) transcript.Result { return res }
 
+func (r *hooked) onMessage() bool { return false }
+
+func (r *hooked) onPart(_, _ source.Value) bool { return false }
+
 // element reads an element with read, between the hooks.
 func (r *hooked) element(v source.Value, read func(source.Value)) {
-	if r.hooks == nil {
-		read(v)
-		return
-	}
 	if as := r.hooks.onElement(v); as.Exists() {
 		read(as)
 		r.hooks.onEnd(as)
@@ -65,14 +71,11 @@ func (r *hooked) element(v source.Value, read func(source.Value)) {
 
 // addCall adds a call, or another block if the hooks say that it is none.
 func (r *hooked) addCall(v source.Value, call transcript.Call, flags transcript.BlockFlags) {
-	if r.hooks != nil {
-		var is bool
-		if call, is = r.hooks.onCall(v, call); !is {
-			r.b.Block(transcript.BlockOther, v, flags)
-			return
-		}
+	if call, is := r.hooks.onCall(v, call); is {
+		r.b.Call(v, call, flags)
+	} else {
+		r.b.Block(transcript.BlockOther, v, flags)
 	}
-	r.b.Call(v, call, flags)
 }
 
 // texts adds a text, or calls part with each part of it.
@@ -98,8 +101,5 @@ func (r *hooked) typed(part source.Value, other transcript.BlockKind, flags tran
 
 // addResult adds a result.
 func (r *hooked) addResult(v source.Value, res transcript.Result) {
-	if r.hooks != nil {
-		res = r.hooks.onResult(v, res)
-	}
-	r.b.Result(v, res)
+	r.b.Result(v, r.hooks.onResult(v, res))
 }

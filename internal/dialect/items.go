@@ -163,10 +163,10 @@ func (d *Items) roleless(v source.Value) bool {
 // Reader implements Driver.
 func (d *Items) Reader(b *transcript.Builder) Reader {
 	r := d.reader(b)
-	return &r
+	return hook(&r)
 }
 
-// reader returns a reader without hooks.
+// reader returns a reader that has no hooks yet.
 func (d *Items) reader(b *transcript.Builder) itemsReader {
 	return itemsReader{Items: d, hooked: hooked{b: b}, itemIDs: map[string]string{}}
 }

@@ -44,7 +44,7 @@ func (d *kwargs) calls(read []source.Value) (list, legacy source.Value) {
 	return source.Value{}, source.Value{}
 }
 
-// reader returns a reader without hooks.
+// reader returns a reader that has no hooks yet.
 func (d *kwargs) reader(b *transcript.Builder) kwargsReader {
 	return kwargsReader{sideListReader: d.SideListDriver.reader(b), kwargs: d}
 }

@@ -64,7 +64,9 @@ const kwargsCalls Lens = "additional_kwargs.tool_calls"
 
 // Reader implements Driver.
 func (d *llamaIndex) Reader(b *transcript.Builder) Reader {
-	return hook(&llamaIndexReader{d.reader(b), d.kwargs.reader(b)})
+	r := &llamaIndexReader{d.reader(b), d.kwargs.reader(b)}
+	r.kwargs.use(&r.kwargs)
+	return hook(r)
 }
 
 type llamaIndexReader struct {

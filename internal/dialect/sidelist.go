@@ -308,17 +308,6 @@ func (d *SideListDriver) reader(b *transcript.Builder) sideListReader {
 	return sideListReader{SideList: d.SideList, lenses: d.compiled(), hooked: hooked{b: b}}
 }
 
-// sideHooks are the hooks of a side list.
-type sideHooks interface {
-	hooks
-	// onMessage is called when a message has begun. It reports whether it has read
-	// the content.
-	onMessage() bool
-	// onPart reports whether it has read a part of the content that is neither text
-	// nor reasoning.
-	onPart(part, tag source.Value) bool
-}
-
 type sideListReader struct {
 	*SideList
 	hooked
@@ -330,17 +319,10 @@ type sideListReader struct {
 	// bytes may be gone by the next message.
 	said, opened bool
 
-	now  sideMessage
-	side sideHooks
+	now sideMessage
 	// numbered is set while the call being read has a function with a number.
 	numbered bool
 }
-
-func (r *sideListReader) use(h hooks) { r.hooks, r.side = h, h.(sideHooks) }
-
-func (r *sideListReader) onMessage() bool { return false }
-
-func (r *sideListReader) onPart(_, _ source.Value) bool { return false }
 
 // A sideMessage is the message being read.
 type sideMessage struct {
@@ -449,7 +431,7 @@ func (r *sideListReader) read(v source.Value) {
 		return
 	}
 	r.now = sideMessage{role: role, body: body, roleVal: roleVal, content: content, calls: calls}
-	taken := r.side.onMessage()
+	taken := r.hooks.onMessage()
 	calls = r.now.calls
 	switch {
 	case taken:
@@ -599,7 +581,7 @@ func (r *sideListReader) part(v source.Value) {
 		r.b.Block(transcript.BlockReasoning, v, flags)
 		return
 	}
-	if r.side.onPart(v, tag) {
+	if r.hooks.onPart(v, tag) {
 		return
 	}
 	r.b.Block(transcript.BlockMedia, v, 0)

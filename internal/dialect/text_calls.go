@@ -18,7 +18,7 @@ func (d *textCalls) Reader(b *transcript.Builder) Reader {
 	return hook(&r)
 }
 
-// reader returns a reader without hooks.
+// reader returns a reader that has no hooks yet.
 func (d *textCalls) reader(b *transcript.Builder) textCallsReader {
 	return textCallsReader{sideListReader: d.SideListDriver.reader(b), roles: d.roles}
 }
