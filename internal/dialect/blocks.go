@@ -352,9 +352,15 @@ type TurnReader interface {
 	ReadPart(v, kind, turn source.Value, others func(v source.Value) bool) bool
 }
 
+// ReadPart implements TurnReader.
 func (r *blocksReader) ReadPart(v, kind, turn source.Value, others func(v source.Value) bool) bool {
 	r.part, r.kind, r.turn, r.others = true, kind, turn, others
-	ok := r.read(v)
+	ok := true
+	if as := r.hooks.onElement(v); as.Exists() {
+		if ok = r.read(as); ok {
+			r.hooks.onEnd(as)
+		}
+	}
 	r.part, r.kind, r.turn, r.others = false, source.Value{}, source.Value{}, nil
 	return ok
 }
