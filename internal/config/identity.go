@@ -33,8 +33,8 @@ type (
 	}
 )
 
-func (t *blocks) row() dialect.Driver   { return &t.Blocks }
-func (t *sideList) row() dialect.Driver { return &t.SideList }
+func (t *blocks) row() dialect.Driver   { return dialect.NewBlocks(&t.Blocks) }
+func (t *sideList) row() dialect.Driver { return dialect.NewSideList(&t.SideList) }
 func (t *items) row() dialect.Driver    { return &t.Items }
 func (t *events) row() dialect.Driver   { return &t.Events }
 func (t *combined) row() dialect.Driver { return &t.Combined }

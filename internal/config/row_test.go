@@ -76,19 +76,19 @@ combined.records = [{ in = "runs", id = "id", name = "n", args = "a", result = "
 			Members: dialect.Members{
 				transcript.MemberArguments: "with", transcript.MemberLastText: "body.-1.words|body",
 			},
-			Driver: &dialect.Blocks{
+			Driver: dialect.NewBlocks(&dialect.Blocks{
 				Role: "who", Content: "body", Tag: "kind",
 				Roles: []dialect.RoleName{
 					{Written: "visitor", Role: transcript.RoleUser}, {Written: "the bot", Role: transcript.RoleAssistant},
 				},
 				Aborted: evidence.All("stopped"),
-				Message: []dialect.Form{{If: "v", JSON: `{"who":"visitor","body":"$blocks"}`, Copy: []string{"v"}}},
+				Message: []dialect.Stencil{{If: "v", JSON: `{"who":"visitor","body":"$blocks"}`, Copy: []string{"v"}}},
 				Parts: []dialect.Part{
 					{Is: dialect.PartCall, Tag: "do", Name: "what", Args: "with", Want: transcript.ArgsWantObject},
 					{Is: dialect.PartResult, Key: "done", Error: evidence.All("state=failed")},
 				},
 				ResultMessage: &dialect.Part{Name: "n"}, ResultRole: "helper",
-			},
+			}),
 			Log: &dialect.Log{Type: "t", Speaks: []string{"m"}, ID: "n"},
 		},
 		{
@@ -103,7 +103,7 @@ combined.records = [{ in = "runs", id = "id", name = "n", args = "a", result = "
 		},
 	}
 	got := f.Dialects().UserDefined()
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(dialect.Dialect{}, "Evidence"), cmpopts.IgnoreUnexported(dialect.Blocks{}, dialect.Part{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(dialect.Dialect{}, "Evidence"), cmpopts.IgnoreUnexported(dialect.BlocksDriver{})); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
 	if all := f.Dialects().All(); all[0] != got[0] || len(all) != len(dialect.All())+2 {
@@ -122,7 +122,7 @@ combined.records = [{ in = "runs", id = "id", name = "n", args = "a", result = "
 		t.Fatalf("%v\n%s", err, text)
 	}
 	sorted := cmpopts.SortSlices(func(a, b dialect.RoleName) bool { return a.Written < b.Written })
-	if diff := cmp.Diff(want, again.Dialects().UserDefined(), cmpopts.IgnoreFields(dialect.Dialect{}, "Evidence"), cmpopts.IgnoreUnexported(dialect.Blocks{}, dialect.Part{}), sorted); diff != "" {
+	if diff := cmp.Diff(want, again.Dialects().UserDefined(), cmpopts.IgnoreFields(dialect.Dialect{}, "Evidence"), cmpopts.IgnoreUnexported(dialect.BlocksDriver{}), sorted); diff != "" {
 		t.Errorf("written and read again (-want +got):\n%s", diff)
 	}
 }

@@ -158,7 +158,7 @@ func (g *generator) value(t reflect.Type) any {
 		return known[len(known)-1-g.IntN(len(known)-1)]
 	}
 	switch {
-	case t == reflect.TypeFor[dialect.Template](), t == reflect.TypeFor[[]dialect.Form](), t == reflect.TypeFor[[]dialect.Setting]():
+	case t == reflect.TypeFor[dialect.Template](), t == reflect.TypeFor[[]dialect.Stencil](), t == reflect.TypeFor[[]dialect.Setting]():
 		return nil // what is written at random is not read back
 	case t == reflect.TypeFor[[]dialect.RoleName]():
 		return map[string]any{g.word(): "user", g.word(): "assistant", g.word(): "tool"}

@@ -139,7 +139,7 @@ func (j *judgement) idOf(i int32) (source.Span, error) {
 // stale records the live links whose parent is a record of progress that the conversation had
 // passed: the messages before them are on another branch, or under another root.
 func (j *judgement) stale(tops []int32) error {
-	if len(j.d.Log.Progress) == 0 {
+	if j.d.Log.Hooks.Progress == nil {
 		return nil
 	}
 	var roots, before []int32

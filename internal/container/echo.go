@@ -69,8 +69,10 @@ func (l *log) echo(t *thread, e element) {
 	if echo == nil {
 		return
 	}
-	if of := echo.Thread.In(e.val); of.Kind() == source.String && len(l.names) > 0 && !l.names[l.hash(of.Raw())] {
-		return // it is about another session
+	if session := l.d.Log.Hooks.Session; session != nil && len(l.names) > 0 {
+		if of := session(e.val); of.Kind() == source.String && !l.names[l.hash(of.Raw())] {
+			return // it is about another session
+		}
 	}
 	id := echo.ID.In(e.val)
 	if id.Kind() != source.String {
@@ -83,14 +85,14 @@ func (l *log) echo(t *thread, e element) {
 	}
 }
 
-// named notes the names of the session in the header of a log. One that was forked has the names
-// of the other, too.
+// named notes the names of the session in the header of a log.
 func (l *log) named(record source.Value) {
-	if len(l.d.Log.Echoes) == 0 || !l.env.at[envType].Is(l.d.Log.Header) {
+	names := l.d.Log.Hooks.Sessions
+	if names == nil || !l.env.at[envType].Is(l.d.Log.Header) {
 		return
 	}
-	for alt := range l.d.Log.Session.Alternatives() {
-		if name := alt.In(record); name.Kind() == source.String {
+	for _, name := range names(record) {
+		if name.Kind() == source.String {
 			if l.names == nil {
 				l.names = map[uint64]bool{}
 			}

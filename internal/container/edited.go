@@ -27,12 +27,13 @@ func (l *log) edited() error {
 		if err != nil {
 			return err
 		}
-		at, known := l.chain.find(l.id(l.d.Log.Edit.Target.In(record)))
-		with := l.d.Log.Edit.With.In(record)
+		does, _ := l.d.Log.Hooks.Edit(record)
+		at, known := l.chain.find(l.id(does.Target))
+		with := does.With
 		if !known || !within[at] || l.chain.links[at].msg < 0 || with.Kind() != source.Null && with.Kind() != source.Object {
 			continue
 		}
-		last[at] = change{with.Kind() == source.Null, l.d.Log.Edit.Calls(with)}
+		last[at] = change{with.Kind() == source.Null, does.Calls}
 	}
 	for at, is := range last {
 		if k := &l.chain.links[at]; is.out {

@@ -39,10 +39,10 @@ const (
 
 // An envelope reads the fields around the message in a record of a log.
 type envelope struct {
-	log  *dialect.Log
-	plan *dialect.Plan
-	at   []source.Value // of the last record, indexed by slot
-	keys transcript.Builder
+	log    *dialect.Log
+	lenses *dialect.Lenses
+	at     []source.Value // of the last record, indexed by slot
+	keys   transcript.Builder
 
 	counted bool  // the records are numbered
 	ordinal int64 // the number of the previous record
@@ -60,13 +60,13 @@ func newEnvelope(l *dialect.Log, onKey func(transcript.KeyFault)) envelope {
 	for _, key := range l.Numbered {
 		lenses = append(lenses, dialect.Lens(key))
 	}
-	return envelope{log: l, keys: transcript.Builder{OnKeyFault: onKey}, plan: dialect.NewPlan(lenses...)}
+	return envelope{log: l, keys: transcript.Builder{OnKeyFault: onKey}, lenses: dialect.NewLenses(lenses...)}
 }
 
 // read reads the envelope of a record, which must be an object.
 func (n *envelope) read(e element) {
 	n.keys.Record = e.record
-	n.at = n.plan.Read(&n.keys, e.val)
+	n.at = n.lenses.Read(&n.keys, e.val)
 }
 
 // payload returns the part of the record that can be a message.

@@ -123,7 +123,7 @@ func (l *log) record(e element) error {
 	}
 	if !read {
 		l.file.Skipped++
-		if l.env.is(l.d.Log.Progress) {
+		if is := l.d.Log.Hooks.Progress; is != nil && is(e.val) {
 			at.msg = progress
 		}
 	}
@@ -135,8 +135,10 @@ func (l *log) record(e element) error {
 		return l.duplicate(&l.chain.links[first], at, e.val)
 	}
 	l.chain.add(own, at, l.end)
-	if l.d.Log.Edit != nil && l.env.at[envType].Is(l.d.Log.Edit.Type) {
-		l.edits = append(l.edits, int32(len(l.chain.links)-1))
+	if edit := l.d.Log.Hooks.Edit; edit != nil {
+		if _, is := edit(e.val); is {
+			l.edits = append(l.edits, int32(len(l.chain.links)-1))
+		}
 	}
 	return nil
 }

@@ -16,11 +16,11 @@ type written struct {
 // again reports whether a record is exactly an earlier one, and records that. Such a record is
 // not read.
 func (w *written) again(l *log, e element) (bool, error) {
-	once := l.d.Log.Once
-	if once == "" || e.where != nil {
+	once := l.d.Log.Hooks.Once
+	if once == nil || e.where != nil {
 		return false, nil
 	}
-	id := once.In(e.val)
+	id := once(e.val)
 	if id.Kind() != source.String {
 		return false, nil
 	}
@@ -37,7 +37,7 @@ func (w *written) again(l *log, e element) (bool, error) {
 	}
 	l.file.Links = append(l.file.Links, transcript.LinkFault{
 		Duplicate: true, Identical: true, Sent: true, Record: e.record, ID: id.Str(),
-		Span: id.Span(), FirstRecord: w.at[at].record, First: once.In(first).Span(), Whole: e.val.Span(),
+		Span: id.Span(), FirstRecord: w.at[at].record, First: once(first).Span(), Whole: e.val.Span(),
 	})
 	return true, nil
 }

@@ -52,39 +52,47 @@ type acpUpdates struct{ *Events }
 
 // Reader implements Driver.
 func (d acpUpdates) Reader(b *transcript.Builder) Reader {
-	r := &acpReader{d.Events.Reader(b).(*eventsReader), map[string]bool{}}
-	r.before = func(v source.Value, call *transcript.Call) bool {
-		if v.Get("status").Is("cancelled") {
-			call.State = transcript.CallInterrupted
-		}
-		return true
-	}
-	return r
+	return hook(&acpReader{d.reader(b), map[string]bool{}})
 }
 
 type acpReader struct {
-	*eventsReader
+	eventsReader
 	ended map[string]bool // calls by raw id
 }
 
-// Read implements Reader.
-func (r *acpReader) Read(v source.Value) {
-	kind, status := v.Get("sessionUpdate"), v.Get("status")
-	id := string(v.Get("toolCallId").Raw())
-	ends := status.Is("completed") || status.Is("failed")
-	switch {
-	case kind.Is("tool_call"):
-		r.eventsReader.Read(v)
-		r.ended[id] = ends // a reused id belongs to a new call
+func (r *acpReader) onCall(v source.Value, call transcript.Call) (transcript.Call, bool) {
+	if v.Get("status").Is("cancelled") {
+		call.State = transcript.CallInterrupted
+	}
+	return call, true
+}
+
+// ends reports whether an update says that its call is over.
+func (r *acpReader) ends(v source.Value) bool {
+	status := v.Get("status")
+	return status.Is("completed") || status.Is("failed")
+}
+
+// onElement leaves out the updates that do not end a call.
+func (r *acpReader) onElement(v source.Value) source.Value {
+	if v.Get("sessionUpdate").Is("tool_call_update") {
+		id := string(v.Get("toolCallId").Raw())
+		if r.ended[id] || !r.ends(v) && !v.Get("status").Is("cancelled") {
+			r.b.Fields(v, nil, nil) // not a message
+			return source.Value{}
+		}
+		r.ended[id] = true
+	}
+	return v
+}
+
+// onEnd reads the result of a call that ends in the update that begins it.
+func (r *acpReader) onEnd(v source.Value) {
+	if v.Get("sessionUpdate").Is("tool_call") {
+		ends := r.ends(v)
+		r.ended[string(v.Get("toolCallId").Raw())] = ends // a reused id belongs to a new call
 		if ends {
 			r.answer(v, "toolCallId", "rawOutput|content", false)
 		}
-	case kind.Is("tool_call_update") && (r.ended[id] || !ends && !status.Is("cancelled")):
-		r.b.Fields(v, nil, nil) // not a message
-	case kind.Is("tool_call_update"):
-		r.ended[id] = true
-		r.eventsReader.Read(v)
-	default:
-		r.eventsReader.Read(v)
 	}
 }

@@ -48,37 +48,33 @@ var ADK = &Dialect{
 	Strip: []Trace{
 		"content.parts.#.thoughtSignature/thought_signature",
 	},
-	Driver: &adk{&Blocks{
+	Driver: &adk{NewBlocks(&Blocks{
 		Role: "content.role", NoRole: "user", Content: "content.parts",
 		Positional: true, Inline: true, ResultsAlone: true,
 		Parts: geminiBlocks.Parts,
 		Skip:  evidence.All("invocationId|invocation_id", "author", "!content.parts"),
-		Message: []Form{{
+		Message: []Stencil{{
 			JSON: `{"content":{"role":"user","parts":"$blocks"}}`,
 			Copy: []string{"invocationId", "invocation_id", "author", "branch", "timestamp"},
 		}},
 		TextBlock: geminiBlocks.TextBlock,
-	}},
+	})},
 }
 
 // adk reads events that list their long-running calls, whose tools may finish after
 // the turn.
-type adk struct{ *Blocks }
+type adk struct{ *BlocksDriver }
 
 // Reader implements Driver.
-func (d *adk) Reader(b *transcript.Builder) Reader { return &adkReader{d.Blocks.Reader(b), b} }
+func (d *adk) Reader(b *transcript.Builder) Reader { return hook(&adkReader{d.reader(b)}) }
 
-type adkReader struct {
-	Reader
-	b *transcript.Builder
-}
+type adkReader struct{ blocksReader }
 
 // longRunningIDs leads to the ids of long-running calls.
 const longRunningIDs Lens = "longRunningToolIds|long_running_tool_ids|eventMetadata.longRunningToolIds"
 
-// Read implements Reader.
-func (r *adkReader) Read(v source.Value) {
-	r.Reader.Read(v)
+// onEnd finds the long-running calls among those of the event.
+func (r *adkReader) onEnd(v source.Value) {
 	c, m, list := r.b.Conv, r.b.Message(), longRunningIDs.In(v)
 	for _, id := range list.Present() {
 		for _, block := range c.Blocks[m.BlockLo:m.BlockHi] {

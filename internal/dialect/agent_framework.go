@@ -32,7 +32,7 @@ var AgentFramework = &Dialect{
 		transcript.MemberImage:    "uri",
 		transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberContent: "contents", transcript.MemberLastText: "contents.-1.text",
 	},
-	Driver: &Blocks{
+	Driver: NewBlocks(&Blocks{
 		Role: "role.value|role", Content: "contents", MessageID: "message_id", Tag: "type", ResultsAlone: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -48,10 +48,10 @@ var AgentFramework = &Dialect{
 			{Is: PartOther, Tag: "function_approval_request"},
 			{Is: PartOther, Tag: "function_approval_response"},
 		},
-		Message: []Form{
+		Message: []Stencil{
 			{If: "role.value", JSON: `{"role":{"type":"role","value":"tool"},"contents":"$blocks"}`, Copy: []string{"type"}},
 			{JSON: `{"role":"tool","contents":"$blocks"}`, Copy: []string{"type"}},
 		},
-		TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
-	},
+		TextBlock: []Stencil{{JSON: `{"type":"text","text":"$text"}`}},
+	}),
 }

@@ -41,7 +41,7 @@ var AgentScope = &Dialect{
 		transcript.MemberImage: "source.data|source.url|url",
 		transcript.MemberRole:  "role", transcript.MemberCallName: "name", transcript.MemberArguments: "input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content",
 	},
-	Driver: &agentScope{&Blocks{
+	Driver: &agentScope{NewBlocks(&Blocks{
 		Role: "role", Content: "content", Tag: "type",
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -62,59 +62,53 @@ var AgentScope = &Dialect{
 			{Is: PartMedia, Tag: "data"},
 			{Is: PartOther, Tag: "hint"},
 		},
-		Message:   []Form{{JSON: `{"name":"system","role":"system","content":"$blocks"}`, Copy: []string{"timestamp"}}},
-		TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
-	}},
+		Message:   []Stencil{{JSON: `{"name":"system","role":"system","content":"$blocks"}`, Copy: []string{"timestamp"}}},
+		TextBlock: []Stencil{{JSON: `{"type":"text","text":"$text"}`}},
+	})},
 }
 
 // agentScope reads results in system messages and in the messages of their calls.
-type agentScope struct{ *Blocks }
+type agentScope struct{ *BlocksDriver }
 
 // Reader implements Driver.
 func (d *agentScope) Reader(b *transcript.Builder) Reader {
-	return &agentScopeReader{d.Blocks.Reader(b), b}
+	return hook(&agentScopeReader{d.reader(b)})
 }
 
-type agentScopeReader struct {
-	Reader
-	b *transcript.Builder
+type agentScopeReader struct{ blocksReader }
+
+func (r *agentScopeReader) onCall(block source.Value, call transcript.Call) (transcript.Call, bool) {
+	if block.Get("state").Is("asking") {
+		call.State = transcript.CallWaiting
+	}
+	return call, true
 }
 
-// Read implements Reader.
-func (r *agentScopeReader) Read(v source.Value) {
-	c := r.b.Conv
-	calls, results := len(c.Calls), len(c.Results)
-	r.Reader.Read(v)
-	for i := results; i < len(c.Results); i++ {
+// onEnd accepts the results of a message, whatever its role.
+func (r *agentScopeReader) onEnd(source.Value) {
+	c, m := r.b.Conv, r.b.Message()
+	for i := len(c.Results) - 1; i >= 0 && c.Results[i].Message == int32(len(c.Messages)-1); i-- {
 		c.Results[i].WrongRole = false
-	}
-	if m := r.b.Message(); len(c.Results) > results && m.Role == transcript.RoleSystem {
-		m.Role = transcript.RoleTool
-	}
-	for _, block := range v.Get("content").Present() {
-		if calls < len(c.Calls) && block.Span() == c.Blocks[c.Calls[calls].Block].Span {
-			if block.Get("state").Is("asking") {
-				c.Calls[calls].State = transcript.CallWaiting
-			}
-			calls++
+		if m.Role == transcript.RoleSystem {
+			m.Role = transcript.RoleTool
 		}
 	}
 }
 
 // WriteMessage implements Writer.
 func (d *agentScope) WriteMessage(content string, near source.Value) []Field {
-	return append(d.Blocks.WriteMessage(content, near), emptyFields(near, "metadata")...)
+	return append(d.BlocksDriver.WriteMessage(content, near), emptyFields(near, "metadata")...)
 }
 
 // WriteText implements Writer. The text of a result must not remain a system
 // message.
 func (d *agentScope) WriteText(t NewText) Text {
-	out := d.Blocks.WriteText(t)
+	out := d.BlocksDriver.WriteText(t)
 	if t.Call || out.Blocks == nil || !d.Role.In(t.Message).Is("system") {
 		return out
 	}
 	if !alone(d.Content.In(t.Message)) {
 		return Text{} // the message has other results
 	}
-	return Text{Message: replaceFields(t.Message, []Field{{"role", `"user"`}, {"content", list(out.Blocks)}}, func(source.Value, source.Value) bool { return false })}
+	return Text{Message: setFields(t.Message, Field{"role", `"user"`}, Field{"content", list(out.Blocks)})}
 }

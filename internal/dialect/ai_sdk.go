@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"github.com/toolguard/toolguard/internal/evidence"
-	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -41,21 +40,21 @@ var AISDK = &Dialect{
 		"content.#.providerOptions/providerMetadata/experimental_providerMetadata.*." + sdkSealed,
 		"providerOptions/providerMetadata/experimental_providerMetadata.*." + sdkSealed,
 	},
-	Driver: &Blocks{
+	Driver: NewBlocks(&Blocks{
 		Role: "role", Content: "content", MessageID: "id", Tag: "type", Inline: true, ResultsAlone: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
 			{
 				// Versions before 5.
-				Is: PartCall, Tag: "tool-call", With: evidence.All("args"), ID: "toolCallId", Name: "toolName", Args: "args",
+				Is: PartCall, Tag: "tool-call", With: evidence.All("args"), ID: "toolCallId", Name: "toolName", Args: "args", ByProvider: ranByProvider,
 				Answer: `{"type":"tool-result","toolCallId":"$id","toolName":"$name","result":"$text","isError":true}`,
 			},
 			{
-				Is: PartCall, Tag: "tool-call", ID: "toolCallId", Name: "toolName", Args: "input",
+				Is: PartCall, Tag: "tool-call", ID: "toolCallId", Name: "toolName", Args: "input", ByProvider: ranByProvider,
 				Answer: `{"type":"tool-result","toolCallId":"$id","toolName":"$name","output":{"type":"error-text","value":"$text"}}`,
 			},
 			{
-				Is: PartResult, Tag: "tool-result", ID: "toolCallId", Name: "toolName", Payload: "output|result", Inner: "output.value",
+				Is: PartResult, Tag: "tool-result", ID: "toolCallId", Name: "toolName", Payload: "output|result", Inner: "output.value", ByProvider: ranByProvider,
 				Error: evidence.All("isError=true", "output.type=error-text|error-json|execution-denied"),
 			},
 			{Is: PartReasoning, Tag: "reasoning", Signature: "signature|providerOptions.anthropic.signature"},
@@ -65,22 +64,13 @@ var AISDK = &Dialect{
 			{Is: PartState, Tag: "tool-approval-request", ID: "toolCallId", State: transcript.CallWaiting},
 			{Is: PartOther, Tag: "tool-approval-response"},
 		},
-		Message:   []Form{{JSON: `{"role":"tool","content":"$blocks"}`}},
-		TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
-		onCall: func(part source.Value, call transcript.Call) transcript.Call {
-			if writes(part.Get("providerExecuted"), "true") {
-				call.Answer = transcript.AnswerProvider
-			}
-			return call
-		},
-		onResult: func(part source.Value, res transcript.Result) transcript.Result {
-			if writes(part.Get("providerExecuted"), "true") {
-				res.Answer = transcript.AnswerProvider
-			}
-			return res
-		},
-	},
+		Message:   []Stencil{{JSON: `{"role":"tool","content":"$blocks"}`}},
+		TextBlock: []Stencil{{JSON: `{"type":"text","text":"$text"}`}},
+	}),
 }
+
+// ranByProvider holds of calls and results of tools that the provider ran.
+var ranByProvider = evidence.All("providerExecuted=true")
 
 // sdkSealed are the fields in which providers of the AI SDK keep what ties a part to reasoning.
 const sdkSealed = "itemId/reasoningEncryptedContent/signature/redactedData/thoughtSignature/reasoning_details/reasoning_opaque/reasoningOpaque"

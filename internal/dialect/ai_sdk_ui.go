@@ -35,7 +35,7 @@ var AISDKUI = &Dialect{
 		Records: []Records{
 			{
 				In: "parts", Tag: "type", Calls: []string{"tool-invocation", "dynamic-tool", "tool-*"}, Record: "toolInvocation|",
-				Text: "text", Reasoning: "reasoning", Step: "step-start", AsText: Form{JSON: `{"type":"text","text":"$text"}`},
+				Text: "text", Reasoning: "reasoning", Step: "step-start", AsText: Stencil{JSON: `{"type":"text","text":"$text"}`},
 				ID: "toolCallId", Name: "toolName", Args: "input|args|rawInput",
 				State: "state", States: toolPartStates,
 				Result: "output|result", Failure: "errorText|approval.reason",

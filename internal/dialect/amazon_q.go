@@ -42,17 +42,13 @@ type amazonQ struct{ *Combined }
 
 // Reader implements Driver.
 func (d *amazonQ) Reader(b *transcript.Builder) Reader {
-	return &amazonQReader{d.Combined.Reader(b), b}
+	return hook(&amazonQReader{d.reader(b)})
 }
 
-type amazonQReader struct {
-	Reader
-	b *transcript.Builder
-}
+type amazonQReader struct{ combinedReader }
 
-// Read implements Reader.
-func (r *amazonQReader) Read(v source.Value) {
-	r.Reader.Read(v)
+// onEnd sets the role of the message.
+func (r *amazonQReader) onEnd(v source.Value) {
 	if m := r.b.Message(); v.Get("content").Exists() {
 		if m.Role = transcript.RoleUser; !v.Get("content").Get("ToolUseResults").Exists() {
 			m.Flags |= transcript.MessageTyped

@@ -37,7 +37,7 @@ var Amp = &Dialect{
 		"plain if role:string",
 	),
 	Members: Members{transcript.MemberImage: "source.data"},
-	Driver: &Blocks{
+	Driver: NewBlocks(&Blocks{
 		Role: "role", Content: "content", Tag: "type",
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -57,5 +57,5 @@ var Amp = &Dialect{
 			{Is: PartMedia, Tag: "image"},
 		},
 		Aborted: evidence.All("state.type=cancelled"),
-	},
+	}),
 }

@@ -44,7 +44,7 @@ var anthropicEvidence = evidence.NewTable(
 	"plain if role:string",
 )
 
-var anthropicBlocks = &Blocks{
+var anthropicBlocks = NewBlocks(&Blocks{
 	Role: "role", Content: "content", MessageID: "id", Tag: "type",
 	Parts: []Part{
 		{Is: PartText, Tag: "text", Text: "text"},
@@ -76,9 +76,9 @@ var anthropicBlocks = &Blocks{
 	Hidden: evidence.All("condenseParent", "truncationParent"),
 	// Roo stores the reasoning of other providers in elements of their own.
 	Skip:      evidence.All("type=reasoning", "ts", "!role"),
-	Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`}},
-	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
-}
+	Message:   []Stencil{{JSON: `{"role":"user","content":"$blocks"}`}},
+	TextBlock: []Stencil{{JSON: `{"type":"text","text":"$text"}`}},
+})
 
 var anthropicMembers = Members{
 	transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text|content", transcript.MemberCacheMark: "cache_control", transcript.MemberImage: "source.data", transcript.MemberThinking: "thinking.type",

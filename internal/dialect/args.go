@@ -29,6 +29,13 @@ func setArgs(b *transcript.Builder, call *transcript.Call, v source.Value, want 
 	}
 }
 
+// setText sets the fields of a call whose arguments are free text.
+func setText(call *transcript.Call, v source.Value) {
+	if call.Form = transcript.ArgsText; v.Exists() {
+		call.Args = v.Span()
+	}
+}
+
 // embedded reads JSON inside a string. It returns the decoded text, which is valid
 // until the builder decodes another, and the span of the character where the JSON breaks
 // off, as it is written in the string: it may be an escape.

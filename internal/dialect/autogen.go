@@ -26,7 +26,7 @@ var AutoGen = &Dialect{
 		"plain if type:string",
 	),
 	Members: Members{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "name", transcript.MemberContent: "content"},
-	Driver: &Blocks{
+	Driver: NewBlocks(&Blocks{
 		Role: "type", Content: "content", ResultsAlone: true,
 		Roles: []RoleName{
 			{"UserMessage", transcript.RoleUser},
@@ -46,6 +46,6 @@ var AutoGen = &Dialect{
 				Answer: `{"content":"$text","name":"$name","call_id":"$id","is_error":true}`,
 			},
 		},
-		Message: []Form{{JSON: `{"content":"$blocks","type":"FunctionExecutionResultMessage"}`}},
-	},
+		Message: []Stencil{{JSON: `{"content":"$blocks","type":"FunctionExecutionResultMessage"}`}},
+	}),
 }

@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"github.com/toolguard/toolguard/internal/evidence"
-	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -40,13 +39,13 @@ var Bedrock = &Dialect{
 		transcript.MemberResultContent: "toolResult.content", transcript.MemberRole: "role", transcript.MemberCallName: "toolUse.name", transcript.MemberArguments: "toolUse.input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text",
 		transcript.MemberImage: "image.source.bytes",
 	},
-	Driver: &Blocks{
+	Driver: NewBlocks(&Blocks{
 		Role: "role", Content: "content", Inline: true,
 		Parts: []Part{
 			{Is: PartText, Key: "text", With: evidence.All("!type"), Text: "text"},
 			{
 				Is: PartCall, Key: "toolUse", ID: "toolUse.toolUseId", Name: "toolUse.name", Args: "toolUse.input",
-				Want:   transcript.ArgsWantObject,
+				Want: transcript.ArgsWantObject, ByProvider: evidence.All("toolUse.type=server_tool_use"),
 				Answer: `{"toolResult":{"toolUseId":"$id","content":[{"text":"$text"}],"status":"error"}}`,
 			},
 			{
@@ -64,13 +63,7 @@ var Bedrock = &Dialect{
 			{Is: PartOther, Key: "guardContent"},
 			{Is: PartOther, Key: "citationsContent"},
 		},
-		Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`}},
-		TextBlock: []Form{{JSON: `{"text":"$text"}`}},
-		onCall: func(block source.Value, call transcript.Call) transcript.Call {
-			if block.Get("toolUse").Get("type").Is("server_tool_use") {
-				call.Answer = transcript.AnswerProvider
-			}
-			return call
-		},
-	},
+		Message:   []Stencil{{JSON: `{"role":"user","content":"$blocks"}`}},
+		TextBlock: []Stencil{{JSON: `{"text":"$text"}`}},
+	}),
 }

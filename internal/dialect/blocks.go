@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
@@ -46,31 +47,47 @@ type Blocks struct {
 	// Skip recognizes elements that are not messages, such as bookkeeping. All its
 	// conditions must hold. It may be empty.
 	Skip []*evidence.Cond
-	// Message holds the forms of a message that carries results. The first form
+	// Message holds the stencils of a message that carries results. The first one
 	// whose If leads to a value in the call's message is used. It is empty if each
 	// result is a separate message.
-	Message []Form
+	Message []Stencil
 	// ResultsAlone is set if a message that carries results cannot hold text.
 	ResultsAlone bool `toml:"only"`
-	// TextBlock holds the forms of a block of text. The first form whose If leads
+	// TextBlock holds the stencils of a block of text. The first one whose If leads
 	// to a value is used, in the message or in the block that the text replaces.
-	TextBlock []Form
-
-	// onCall and onResult are hooks for the file of one dialect. The values that
-	// they return replace the call or the result that was read from a block.
-	onCall   func(block source.Value, call transcript.Call) transcript.Call
-	onResult func(block source.Value, res transcript.Result) transcript.Result
-
-	members Plan // role, content, message id, and the fields of Aborted, Hidden and Omitted
+	TextBlock []Stencil
 }
 
-// compile makes the plan for reading a message.
-func (d *Blocks) compile() {
-	d.members.lenses = slices.Concat([]Lens{d.Role, d.Content, d.MessageID}, lensesOf(d.Aborted), lensesOf(d.Hidden), lensesOf(d.Omitted))
-	d.members.compile()
+// A BlocksDriver reads and writes what a Blocks describes.
+type BlocksDriver struct {
+	*Blocks
+	once sync.Once
+	// message reads role, content, message id, and the fields of Aborted, Hidden and Omitted.
+	message *Lenses
+	parts   []readPart // those of Parts, and that of ResultMessage
 }
 
-// lensesOf returns the first keys of the paths of conditions, which condsHold needs.
+// NewBlocks returns the driver for a row.
+func NewBlocks(row *Blocks) *BlocksDriver { return &BlocksDriver{Blocks: row} }
+
+// A readPart is a kind of block with the lenses that read such blocks.
+type readPart struct {
+	*Part
+	lenses *Lenses
+}
+
+// compile makes the lenses.
+func (d *BlocksDriver) compile() {
+	d.message = NewLenses(slices.Concat([]Lens{d.Role, d.Content, d.MessageID}, lensesOf(d.Aborted), lensesOf(d.Hidden), lensesOf(d.Omitted))...)
+	for i := range d.Parts {
+		d.parts = append(d.parts, readPart{&d.Parts[i], d.Parts[i].reads()})
+	}
+	if own := d.ResultMessage; own != nil {
+		d.parts = append(d.parts, readPart{own, own.reads()})
+	}
+}
+
+// lensesOf returns the first keys of the paths of conditions, which anyHoldsAt needs.
 func lensesOf(conds []*evidence.Cond) (out []Lens) {
 	for _, c := range conds {
 		for _, key := range c.Keys() {
@@ -81,7 +98,7 @@ func lensesOf(conds []*evidence.Cond) (out []Lens) {
 }
 
 // anyHoldsAt reports whether one of the conditions holds for v. read are the values of
-// lensesOf in v, and those after them, which it returns.
+// lensesOf in v and the values after them, which it returns.
 func anyHoldsAt(conds []*evidence.Cond, v source.Value, read []source.Value) (holds bool, others []source.Value) {
 	for _, c := range conds {
 		n := len(c.Keys())
@@ -122,6 +139,9 @@ type Part struct {
 	Args     Lens
 	Want     transcript.ArgsConvention
 	Payload  Lens
+	// ByProvider recognizes calls and results of tools that the provider ran; one condition is
+	// enough. Two built-in dialects have such conditions.
+	ByProvider []*evidence.Cond `toml:"-"`
 	// Inner leads to the list of blocks in a result, if the payload is not that
 	// list itself. They may be in the payload or beside it.
 	Inner Lens
@@ -135,35 +155,18 @@ type Part struct {
 	Signs     bool
 	// Answer is the template for a result of such a call.
 	Answer Template
-
-	plan Plan // for reading such a block
 }
 
-// compile makes the plan for reading such a block: id, name and arguments of a
+// reads returns the lenses that read such a block: id, name and arguments of a
 // call; id, payload, name and error conditions of a result; the text of others.
-func (p *Part) compile() {
+func (p *Part) reads() *Lenses {
 	switch p.Is {
 	case PartCall, PartServerCall:
-		p.plan.lenses = []Lens{p.ID, p.Name, p.Args}
+		return NewLenses(p.ID, p.Name, p.Args)
 	case PartResult, PartServerResult:
-		p.plan.lenses = append([]Lens{p.ID, p.Payload, p.Name}, lensesOf(p.Error)...)
-	default:
-		p.plan.lenses = []Lens{p.Text}
+		return NewLenses(append([]Lens{p.ID, p.Payload, p.Name}, lensesOf(p.Error)...)...)
 	}
-	p.plan.compile()
-}
-
-// read returns the values of the block's plan.
-func (p *Part) read(b *transcript.Builder, v source.Value) []source.Value {
-	p.plan.once.Do(p.compile)
-	return p.plan.read(b, v)
-}
-
-// A Form is a template for something that is written next to a message.
-type Form struct {
-	If   Lens // a field that must be present; "" for always
-	JSON Template
-	Copy []string // fields that are copied from that message
+	return NewLenses(p.Text)
 }
 
 // fits reports whether a block with the given tag is of this kind. If a key
@@ -203,16 +206,24 @@ func (d *Blocks) hollow(block source.Value) bool {
 
 // kindOf returns the kind of a block, or nil if it is unknown.
 func (d *Blocks) kindOf(block source.Value) *Part {
+	if i := d.kindAt(block); i >= 0 {
+		return &d.Parts[i]
+	}
+	return nil
+}
+
+// kindAt returns the index of the kind of a block in Parts, or -1 if it is unknown.
+func (d *Blocks) kindAt(block source.Value) int {
 	var tag source.Value
 	if d.Tag != "" {
 		tag = d.Tag.In(block)
 	}
 	for i := range d.Parts {
-		if p := &d.Parts[i]; p.fits(block, tag) {
-			return p
+		if d.Parts[i].fits(block, tag) {
+			return i
 		}
 	}
-	return nil
+	return -1
 }
 
 // roleOf returns the role that a message names.
@@ -276,11 +287,20 @@ func (d *Blocks) impliedRole(content source.Value) transcript.Role {
 }
 
 // Reader implements Driver.
-func (d *Blocks) Reader(b *transcript.Builder) Reader { return &blocksReader{Blocks: d, b: b} }
+func (d *BlocksDriver) Reader(b *transcript.Builder) Reader {
+	r := d.reader(b)
+	return hook(&r)
+}
+
+// reader returns a reader that has no hooks yet.
+func (d *BlocksDriver) reader(b *transcript.Builder) blocksReader {
+	d.once.Do(d.compile)
+	return blocksReader{BlocksDriver: d, hooked: hooked{b: b}}
+}
 
 type blocksReader struct {
-	*Blocks
-	b      *transcript.Builder
+	*BlocksDriver
+	hooked
 	part   bool                      // a record of a log is being read
 	turn   source.Value              // names the turn of a part without a message id
 	kind   source.Value              // the type of that record
@@ -302,18 +322,26 @@ type TurnReader interface {
 	ReadPart(v, kind, turn source.Value, others func(v source.Value) bool) bool
 }
 
+// ReadPart implements TurnReader.
 func (r *blocksReader) ReadPart(v, kind, turn source.Value, others func(v source.Value) bool) bool {
 	r.part, r.kind, r.turn, r.others = true, kind, turn, others
-	ok := r.read(v)
+	ok := true
+	if as := r.hooks.onElement(v); as.Exists() {
+		if ok = r.read(as); ok {
+			r.hooks.onEnd(as)
+		}
+	}
 	r.part, r.kind, r.turn, r.others = false, source.Value{}, source.Value{}, nil
 	return ok
 }
 
-func (r *blocksReader) Read(v source.Value) { r.read(v) }
+// Read implements Reader.
+func (r *blocksReader) Read(v source.Value) {
+	r.element(v, func(v source.Value) { r.read(v) })
+}
 
 func (r *blocksReader) read(v source.Value) bool {
-	r.members.once.Do(r.compile)
-	f := r.members.read(r.b, v)
+	f := r.message.Read(r.b, v)
 	own := r.ResultMessage != nil && f[0].Is(r.ResultRole)
 	role := r.roleOf(f[0])
 	if own {
@@ -362,7 +390,7 @@ func (r *blocksReader) read(v source.Value) bool {
 		}
 	}
 	if own {
-		r.result(v, r.ResultMessage, role)
+		r.result(v, &r.parts[len(r.Parts)], role)
 		return true
 	}
 	r.b.Marked = false
@@ -412,16 +440,17 @@ func (r *blocksReader) block(v source.Value, role transcript.Role) {
 		r.b.Block(transcript.BlockOther, v, 0)
 		return
 	}
-	p := r.kindOf(v)
-	if p == nil {
+	at := r.kindAt(v)
+	if at < 0 {
 		r.b.Fields(v, nil, nil)
-		if d := r.Blocks; d.hollow(v) {
+		if r.hollow(v) {
 			r.b.Block(transcript.BlockText, v, transcript.BlockBlank|transcript.BlockHollow)
 			return
 		}
 		r.b.Block(transcript.BlockOther, v, 0)
 		return
 	}
+	p := &r.parts[at]
 	if p.Key != "" {
 		r.b.Fields(v.Get(p.Key), nil, nil)
 	}
@@ -431,11 +460,11 @@ func (r *blocksReader) block(v source.Value, role transcript.Role) {
 	case PartResult, PartServerResult:
 		r.result(v, p, role)
 	case PartState:
-		r.state(v, p)
+		r.state(v, p.Part)
 	case PartAside:
 		r.b.Fields(v, nil, nil)
 	case PartText:
-		f := p.read(r.b, v)
+		f := p.lenses.Read(r.b, v)
 		r.b.Block(transcript.BlockText, v, textFlags(f[0])|p.signed(v))
 	case PartReasoning:
 		r.b.Fields(v, nil, nil)
@@ -476,17 +505,14 @@ func (p *Part) signed(v source.Value) transcript.BlockFlags {
 	return 0
 }
 
-func (r *blocksReader) call(v source.Value, p *Part, role transcript.Role) {
-	f := p.read(r.b, v)
+func (r *blocksReader) call(v source.Value, p *readPart, role transcript.Role) {
+	f := p.lenses.Read(r.b, v)
 	call := transcript.Call{
-		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[1]), Kind: p.kind(), Answer: r.answer(p, f[0]),
-		WrongRole: role == transcript.RoleUser || role == transcript.RoleSystem || role == transcript.RoleTool,
+		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[1]), Kind: p.kind(), Answer: r.answer(v, p.Part, f[0]),
+		WrongRole: mustNotCall(role),
 	}
 	setArgs(r.b, &call, f[2], p.Want)
-	if r.onCall != nil {
-		call = r.onCall(v, call)
-	}
-	r.b.Call(v, call, p.signed(v))
+	r.addCall(v, call, p.signed(v))
 }
 
 // token returns a token for val, which p leads to in v. If it is absent, the span
@@ -502,9 +528,9 @@ func token(v source.Value, p Lens, val source.Value) transcript.Token {
 }
 
 // answer returns how a call is answered, or how a result finds its call.
-func (d *Blocks) answer(p *Part, id source.Value) transcript.Answer {
+func (d *Blocks) answer(block source.Value, p *Part, id source.Value) transcript.Answer {
 	switch {
-	case p.Is == PartServerCall || p.Is == PartServerResult:
+	case p.Is == PartServerCall || p.Is == PartServerResult || evidence.AnyHolds(p.ByProvider, block):
 		return transcript.AnswerProvider
 	case d.Positional && absent(id):
 		return transcript.AnswerByPosition
@@ -520,19 +546,17 @@ func (p *Part) kind() transcript.CallKind {
 	return p.Kind
 }
 
-func (r *blocksReader) result(v source.Value, p *Part, role transcript.Role) {
-	f := p.read(r.b, v)
+func (r *blocksReader) result(v source.Value, p *readPart, role transcript.Role) {
+	f := p.lenses.Read(r.b, v)
 	res := transcript.Result{
-		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]), Kind: p.kind(), Answer: r.answer(p, f[0]),
+		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]), Kind: p.kind(), Answer: r.answer(v, p.Part, f[0]),
 	}
 	res.Error, _ = anyHoldsAt(p.Error, v, f[3:])
 	res.Hold(f[1])
 	if p.Inner != "" {
 		res.HoldBlocks(p.Inner.In(v))
 	}
-	if r.onResult != nil {
-		res = r.onResult(v, res)
-	}
+	res = r.hooks.onResult(v, res)
 	switch {
 	case res.Answer == transcript.AnswerProvider:
 		res.WrongRole = role == transcript.RoleUser
@@ -581,25 +605,19 @@ func (d *Blocks) WriteResult(r NewResult) []Field {
 
 // WriteMessage implements Writer.
 func (d *Blocks) WriteMessage(content string, near source.Value) []Field {
-	f := formFor(d.Message, near)
+	f := stencilFor(d.Message, near)
 	if f == nil {
 		return nil
 	}
-	out := fill(f.JSON, map[string]string{"$blocks": content})
-	for _, key := range f.Copy {
-		if val := near.Get(key); val.Exists() {
-			out = append(out, Field{key, string(val.Raw())})
-		}
-	}
-	return out
+	return f.write(near, map[string]string{"$blocks": content})
 }
 
 // WriteText implements Writer.
 func (d *Blocks) WriteText(t NewText) Text {
-	form := d.textBlock(t.Element)
+	template := d.textBlock(t.Element)
 	p := d.kindOf(t.Element)
-	if form == "" || p != nil && p.Is == PartServerResult && len(d.TextBlock) > 1 {
-		return Text{} // with several forms of text, the one for the assistant is unknown
+	if template == "" || p != nil && p.Is == PartServerResult && len(d.TextBlock) > 1 {
+		return Text{} // with several blocks of text, the one for the assistant is unknown
 	}
 	own := d.ResultMessage != nil && !t.Call && t.Element.Span() == t.Message.Span()
 	stays := func(block source.Value) bool {
@@ -614,20 +632,16 @@ func (d *Blocks) WriteText(t NewText) Text {
 				return slices.ContainsFunc(d.ResultMessage.Error, func(c *evidence.Cond) bool { return slices.ContainsFunc(c.Keys(), key.Is) })
 			}
 		case d.ResultsAlone:
-			if f := formFor(d.Message, t.Message); f != nil {
+			if f := stencilFor(d.Message, t.Message); f != nil {
 				lost = func(key source.Value) bool { return !contains(f.Copy, key) }
 			}
 		}
 		t.keep(t.Element, lost, inner...)
 	}
-	blocks := t.blocks(inner, stays, func(raw string) []Field { return fill(form, map[string]string{"$text": raw}) })
+	blocks := t.blocks(inner, stays, func(raw string) []Field { return fill(template, map[string]string{"$text": raw}) })
 	switch {
 	case own:
-		content := t.joined()
-		if len(blocks) > 1 {
-			content = list(blocks)
-		}
-		set := []Field{{d.Role.Key(), `"` + d.user() + `"`}, {d.Content.Key(), content}}
+		set := []Field{{d.Role.Key(), `"` + d.user() + `"`}, {d.Content.Key(), t.content(blocks)}}
 		return Text{Message: replaceFields(t.Message, set, func(key, _ source.Value) bool {
 			return d.ResultMessage.ID.begins(key) || d.ResultMessage.Name.begins(key) || slices.ContainsFunc(d.ResultMessage.Error, func(c *evidence.Cond) bool { return slices.ContainsFunc(c.Keys(), key.Is) })
 		})}
@@ -684,25 +698,11 @@ func (d *Blocks) userMessage(fields []Field) []Field {
 
 // textBlock returns the template of a text block for v.
 func (d *Blocks) textBlock(v source.Value) Template {
-	if f := formFor(d.TextBlock, v); f != nil {
+	if f := stencilFor(d.TextBlock, v); f != nil {
 		return f.JSON
 	}
 	return ""
 }
-
-// formFor returns the first form whose condition holds of v, the last form if none
-// does, or nil if there are no forms.
-func formFor(forms []Form, v source.Value) *Form {
-	for i := range forms {
-		if f := &forms[i]; f.If == "" || i == len(forms)-1 || f.If.Leads(v) {
-			return f
-		}
-	}
-	return nil
-}
-
-// Retagged implements Writer.
-func (d *Blocks) Retagged(_, _ transcript.CallKind) string { return "" }
 
 // Keys implements Writer.
 func (d *Blocks) Keys(v source.Value) WriterKeys {

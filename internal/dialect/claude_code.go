@@ -37,17 +37,19 @@ var ClaudeCode = &Dialect{
 		Envelope: []string{
 			"isSidechain", "agentId", "userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug", "teamName", "timestamp",
 		},
-		Progress: []string{"progress"},
 		Refs: []string{
 			"leafUuid", "logicalParentUuid", "compactMetadata.preservedSegment.anchorUuid", "compactMetadata.preservedMessages.anchorUuid",
 		},
 		CallRefs: []Lens{"toolUseID", "parentToolUseID", "sourceToolUseID"},
+		Hooks: LogHooks{Progress: func(record source.Value) bool {
+			return record.Get("type").Is("progress") || record.Get("subtype").Is("progress")
+		}},
 	},
 }
 
 // claudeCodeMessages are messages that may take their role from the type of the
 // record.
-type claudeCodeMessages struct{ *Blocks }
+type claudeCodeMessages struct{ *BlocksDriver }
 
 // Damaged implements Guesser. The type of a message is not the tag of a block.
 func (d claudeCodeMessages) Damaged(v source.Value) bool {

@@ -47,41 +47,46 @@ var Codex = &Dialect{
 		Ordinal: "ordinal", OnResume: `Codex answers it with "aborted" when it resumes the session`,
 		Boundary: []string{"compacted"}, History: "payload.replacement_history",
 		Rollback: []string{"thread_rolled_back"}, Turns: "payload.num_turns",
-		Aborts:  []string{"turn_aborted"},
-		Session: "payload.id|payload.session_id|payload.forked_from_id",
+		Aborts: []string{"turn_aborted"},
+		Hooks: LogHooks{
+			Sessions: func(header source.Value) (names []source.Value) {
+				for _, key := range []string{"id", "session_id", "forked_from_id"} { // one that was forked has the names of the other, too
+					names = append(names, header.Get("payload").Get(key))
+				}
+				return names
+			},
+			Session: func(echo source.Value) source.Value { return echo.Get("payload").Get("thread_id") },
+		},
 		Echoes: []Echo{
 			{
-				Type: "item_completed", When: evidence.All("payload.item.type=CommandExecution", codexDone), Thread: codexThread, ID: "payload.item.id",
-				Text: "payload.item.formatted_output|payload.item.aggregated_output", Code: "payload.item.exit_code", Form: "Process exited with code $code\nOutput:\n$text",
+				Type: "item_completed", When: evidence.All("payload.item.type=CommandExecution", codexDone), ID: "payload.item.id",
+				Text: "payload.item.formatted_output|payload.item.aggregated_output", Code: "payload.item.exit_code", Wording: "Process exited with code $code\nOutput:\n$text",
 				Tools: []string{"exec_command", "write_stdin"},
 			},
 			{
-				Type: "item_completed", When: evidence.All("payload.item.type=McpToolCall", codexDone), Thread: codexThread, ID: "payload.item.id",
+				Type: "item_completed", When: evidence.All("payload.item.type=McpToolCall", codexDone), ID: "payload.item.id",
 				Text: "payload.item.result.structured_content|payload.item.result.content|payload.item.error.message",
 			},
 			{
-				Type: "item_completed", When: evidence.All("payload.item.type=FileChange", codexDone), Thread: codexThread, ID: "payload.item.id",
+				Type: "item_completed", When: evidence.All("payload.item.type=FileChange", codexDone), ID: "payload.item.id",
 				Text: "payload.item.stdout|payload.item.stderr",
 			},
 			{
-				Type: "exec_command_end", When: evidence.All(codexDone), Thread: codexThread, ID: "payload.call_id",
-				Text: "payload.formatted_output|payload.aggregated_output", Code: "payload.exit_code", Form: "Exit code: $code\nOutput:\n$text",
+				Type: "exec_command_end", When: evidence.All(codexDone), ID: "payload.call_id",
+				Text: "payload.formatted_output|payload.aggregated_output", Code: "payload.exit_code", Wording: "Exit code: $code\nOutput:\n$text",
 				Tools: []string{"shell", "shell_command", "container.exec"},
 			},
 			{
-				Type: "mcp_tool_call_end", When: evidence.All(codexDone), Thread: codexThread, ID: "payload.call_id",
+				Type: "mcp_tool_call_end", When: evidence.All(codexDone), ID: "payload.call_id",
 				Text: "payload.result.Ok.structuredContent|payload.result.Ok.content|payload.result.Err",
 			},
-			{Type: "patch_apply_end", When: evidence.All(codexDone), Thread: codexThread, ID: "payload.call_id", Text: "payload.stdout|payload.stderr"},
+			{Type: "patch_apply_end", When: evidence.All(codexDone), ID: "payload.call_id", Text: "payload.stdout|payload.stderr"},
 		},
 	},
 }
 
-// codexDone says that an event is not about a call that still runs. codexThread leads to the session of
-// an event.
+// codexDone says that an event is not about a call that still runs.
 const codexDone = "payload.item.status|payload.status!=inProgress|in_progress"
-
-const codexThread Lens = "payload.thread_id"
 
 // codexRow describes the Responses items that Codex records. A call always has a
 // call_id.
@@ -105,29 +110,24 @@ type codexItems struct{ *Items }
 
 // Reader implements Driver.
 func (d codexItems) Reader(b *transcript.Builder) Reader {
-	return &codexReader{d.Items.Reader(b), b, map[string]transcript.CallKind{}}
+	return hook(&codexReader{d.reader(b), map[string]transcript.CallKind{}})
 }
 
 type codexReader struct {
-	Reader
-	b     *transcript.Builder
+	itemsReader
 	kinds map[string]transcript.CallKind // of those calls, by raw id
 }
 
-// Read implements Reader.
-func (r *codexReader) Read(v source.Value) {
-	c := r.b.Conv
-	calls, results := len(c.Calls), len(c.Results)
-	r.Reader.Read(v)
-	for _, call := range c.Calls[calls:] {
-		if call.Kind == transcript.KindLocalShell || call.Kind == transcript.KindFunction && !call.Answer.ByProvider() {
-			r.kinds[call.ID.Raw] = call.Kind
-		}
+func (r *codexReader) onCall(_ source.Value, call transcript.Call) (transcript.Call, bool) {
+	if call.Kind == transcript.KindLocalShell || call.Kind == transcript.KindFunction && !call.Answer.ByProvider() {
+		r.kinds[call.ID.Raw] = call.Kind
 	}
-	for i := range c.Results[results:] {
-		res := &c.Results[results+i]
-		if kind, known := r.kinds[res.ID.Raw]; known && res.Kind == transcript.KindFunction {
-			res.Kind = kind
-		}
+	return call, true
+}
+
+func (r *codexReader) onResult(_ source.Value, res transcript.Result) transcript.Result {
+	if kind, known := r.kinds[res.ID.Raw]; known && res.Kind == transcript.KindFunction {
+		res.Kind = kind
 	}
+	return res
 }

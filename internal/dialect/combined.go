@@ -33,9 +33,6 @@ type Combined struct {
 	Aborted []*evidence.Cond
 	// NoResultTools lists tools that never have a result.
 	NoResultTools []string `toml:"needless"`
-	// Resent is set if the agent sends a result in an element of its own besides the one
-	// in the record of its call. Otherwise one of them is a copy.
-	Resent bool `toml:"-"`
 }
 
 // Records describe a list of records of calls, or a single record.
@@ -70,9 +67,9 @@ type Records struct {
 	ByProvider Lens `toml:"server"`
 	// Answer lists the settings that mark a call as answered.
 	Answer []Setting
-	// AsText is the form of an element that replaces a record with text. It is
+	// AsText is the stencil of an element that replaces a record with text. It is
 	// empty if the dialect has no such element.
-	AsText Form
+	AsText Stencil
 }
 
 // A ResultList describes results in elements of their own, which name their calls.
@@ -85,11 +82,6 @@ type ResultList struct {
 	// Unnamed is set if a result need not name its call. Two built-in dialects have
 	// such results, as do formats without ids.
 	Unnamed bool
-	// AsText is the form of an element that replaces a result with text. It is empty if the
-	// dialect has no such element. Parts leads to a list in the result whose elements may stand
-	// beside such a text. One built-in dialect has them.
-	AsText Form `toml:"-"`
-	Parts  Lens `toml:"-"`
 }
 
 // A StateName is a dialect's name for a state.
@@ -225,31 +217,40 @@ func (rs *Records) decisive(rec source.Value) bool {
 // state returns the state that a record names, or nil if it is absent or unknown.
 func (rs *Records) state(rec source.Value) *StateName {
 	v := member(rs.State, rec)
-	for i := range rs.States {
-		if writes(v, rs.States[i].Written) {
-			return &rs.States[i]
-		}
-	}
-	return nil
+	return first(rs.States, func(s *StateName) bool { return writes(v, s.Written) })
 }
 
 // Reader implements Driver.
 func (d *Combined) Reader(b *transcript.Builder) Reader {
-	return &combinedReader{Combined: d, b: b, made: map[string]int32{}, answered: map[string]int32{}, noResult: map[string]int32{}}
+	r := d.reader(b)
+	return hook(&r)
+}
+
+// reader returns a reader that has no hooks yet.
+func (d *Combined) reader(b *transcript.Builder) combinedReader {
+	return combinedReader{
+		Combined: d, hooked: hooked{b: b}, made: map[string]int32{}, answered: map[string]int32{}, noResult: map[string]int32{},
+	}
 }
 
 type combinedReader struct {
 	*Combined
-	b    *transcript.Builder
+	hooked
 	made map[string]int32 // the message's calls by raw id, the first of each
 	// answered holds the calls whose record has a result, by raw id, until another
 	// call reuses the id. Another result for such a call is a copy.
 	answered map[string]int32
 	// noResult holds the calls that need no result, by raw id.
 	noResult map[string]int32
+	// resent is set if the agent sends a result in an element of its own besides the one in the
+	// record of its call. Otherwise one of them is a copy.
+	resent bool
 }
 
-func (r *combinedReader) Read(v source.Value) {
+// Read implements Reader.
+func (r *combinedReader) Read(v source.Value) { r.element(v, r.read) }
+
+func (r *combinedReader) read(v source.Value) {
 	r.b.Fields(v, nil, nil)
 	from := len(r.b.Conv.Messages)
 	r.message(v)
@@ -309,20 +310,14 @@ func (r *combinedReader) message(v source.Value) {
 }
 
 func (r *combinedReader) text(v source.Value) {
-	switch v.Kind() {
-	case source.String:
-		if len(v.Raw()) > 2 {
-			r.b.Block(transcript.BlockText, v, textFlags(v))
-		}
-	case source.Array:
-		for _, part := range v.Present() {
-			if text := part.Get("text"); text.Kind() == source.String {
-				r.b.Block(transcript.BlockText, part, textFlags(text))
-			} else if !r.pairs(part) {
-				r.b.Block(transcript.BlockOther, part, 0)
-			}
-		}
+	if v.Kind() == source.String && hollow(v) {
+		return
 	}
+	r.texts(v, 0, func(part source.Value) {
+		if part.Get("text").Kind() == source.String || !r.pairs(part) {
+			r.typed(part, transcript.BlockOther, 0)
+		}
+	})
 }
 
 // pairs reports whether a part of a text is also read as a call or a result.
@@ -403,10 +398,10 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 	case rs.ID == "":
 		call.Answer = transcript.AnswerByPosition
 	}
-	if args := member(rs.Args, rec); !rs.Free {
+	if args := member(rs.Args, rec); rs.Free {
+		setText(&call, args)
+	} else {
 		setArgs(b, &call, args, rs.Want)
-	} else if call.Form = transcript.ArgsText; args.Exists() {
-		call.Args = args.Span()
 	}
 	defer r.noteSecondID(int32(len(b.Conv.Calls)), e, rec, rs)
 	delete(r.answered, call.ID.Raw)
@@ -481,7 +476,7 @@ func (r *combinedReader) result(e source.Value, called bool) {
 	case noID(id) && (r.Results.Unnamed && !called || len(r.answered) > 0): // the result names no call
 		r.b.Block(transcript.BlockOther, e, 0)
 		return
-	case repeats && !r.Resent: // the result repeats the record of its call
+	case repeats && !r.resent: // the result repeats the record of its call
 		r.b.Block(transcript.BlockOther, e, 0)
 		r.b.Conv.Copies = append(r.b.Conv.Copies, transcript.Copy{
 			Call: call, Block: e.Span(), ID: transcript.TokenOf(id, e.Span()), IDKey: r.Results.ID.Key(), Name: transcript.Token{Span: e.Span()},
@@ -505,17 +500,12 @@ func (r *combinedReader) result(e source.Value, called bool) {
 
 // IDKey implements IDKeyer.
 func (d *Combined) IDKey(message source.Value, at source.Span) string {
-	key := func(rs *Records) string {
+	for i := range d.Records {
+		rs := &d.Records[i]
 		for e := range rs.elements(message) {
-			if _, _, ok := rs.record(e); ok && e.Span() == at {
+			if _, _, ok := rs.record(e); ok && e.Span() == at && rs.ID != "" {
 				return rs.ID.Key()
 			}
-		}
-		return ""
-	}
-	for i := range d.Records {
-		if k := key(&d.Records[i]); k != "" {
-			return k
 		}
 	}
 	for e := range d.Results.elements(message) {
@@ -617,25 +607,14 @@ func (s *Setting) member(rec source.Value, values map[string]string) (Member, bo
 // WriteResult implements Writer. Results are part of their call's record.
 func (d *Combined) WriteResult(NewResult) []Field { return nil }
 
-// WriteMessage implements Writer.
-func (d *Combined) WriteMessage(string, source.Value) []Field { return nil }
-
 // WriteText implements Writer. The text of a record is the whole record, including its result.
 func (d *Combined) WriteText(t NewText) Text {
-	if text := d.Results.writeText(t); !text.None() {
-		return text
-	}
 	for i := range d.Records {
 		rs := &d.Records[i]
 		if _, _, ok := rs.record(t.Element); !ok || rs.AsText.JSON == "" || !rs.In.In(t.Message).Span().Contains(t.Element.Span()) {
 			continue
 		}
-		fields := fill(rs.AsText.JSON, map[string]string{"$text": joinText(t.Label, t.Element)})
-		for _, key := range rs.AsText.Copy {
-			if val := t.Element.Get(key); val.Exists() {
-				fields = append(fields, Field{key, string(val.Raw())})
-			}
-		}
+		fields := rs.AsText.write(t.Element, map[string]string{"$text": joinText(t.Label, t.Element)})
 		if t.Element.Span() == t.Message.Span() {
 			return Text{Message: fields}
 		}
@@ -643,20 +622,6 @@ func (d *Combined) WriteText(t NewText) Text {
 	}
 	return Text{}
 }
-
-// writeText returns the text of a result in an element of its own.
-func (a *ResultList) writeText(t NewText) Text {
-	if t.Call || a.AsText.JSON == "" || !a.result(t.Element) || t.Element.Span() == t.Message.Span() {
-		return Text{}
-	}
-	parts := member(a.Parts, t.Element)
-	t.keep(t.Element, anyKey, t.Content, parts)
-	return Text{Blocks: t.blocks([]source.Value{t.Content, parts}, func(part source.Value) bool { return parts.Span().Contains(part.Span()) },
-		func(raw string) []Field { return fill(a.AsText.JSON, map[string]string{"$text": raw}) })}
-}
-
-// Retagged implements Writer.
-func (d *Combined) Retagged(_, _ transcript.CallKind) string { return "" }
 
 // Keys implements Writer.
 func (d *Combined) Keys(v source.Value) WriterKeys {

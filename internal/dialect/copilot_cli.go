@@ -45,9 +45,7 @@ var CopilotCLI = &Dialect{
 		Calls: []CallEvent{{Type: "tool.execution_start", ID: "data.toolCallId", Name: "data.toolName", Answer: copilotAnswer}},
 		Results: []ResultEvent{{
 			Type: "tool.execution_complete", ID: "data.toolCallId", Payload: "data.result|data.error",
-			Error:  evidence.All("data.success=false"),
-			AsText: Form{JSON: `{"type":"user.message","data":{"content":"$text"}}`, Copy: []string{"id", "timestamp", "parentId", "agentId"}},
-			Says:   "data.result.content|data.error.message",
+			Error: evidence.All("data.success=false"),
 		}},
 	}},
 	Log: &Log{
@@ -76,13 +74,25 @@ type copilotEvents struct{ *Events }
 
 // Reader implements Driver.
 func (d copilotEvents) Reader(b *transcript.Builder) Reader {
-	r := &copilotReader{d.Events.Reader(b).(*eventsReader), map[string]bool{}, map[string]bool{}, map[string]bool{}}
-	r.before = r.first
-	return r
+	return hook(&copilotReader{d.reader(b), map[string]bool{}, map[string]bool{}, map[string]bool{}})
+}
+
+// copilotText is what becomes of a result, with what the model sees of it.
+var copilotText = Stencil{JSON: `{"type":"user.message","data":{"content":"$text"}}`, Copy: []string{"id", "timestamp", "parentId", "agentId"}}
+
+// WriteText implements Writer.
+func (d copilotEvents) WriteText(t NewText) Text {
+	if t.Call || d.result(d.Type.In(t.Element)) == nil {
+		return Text{}
+	}
+	if said := Lens("data.result.content|data.error.message").In(t.Element); said.Exists() {
+		t.Content = said
+	}
+	return Text{Message: copilotText.write(t.Element, map[string]string{"$text": t.joined()})}
 }
 
 type copilotReader struct {
-	*eventsReader
+	eventsReader
 	// made holds the calls by raw id, and begun those of them that no message has
 	// requested yet.
 	made, begun map[string]bool
@@ -97,21 +107,21 @@ func (r *copilotReader) Compacted() {
 	clear(r.begun)
 }
 
-// Read implements Reader.
-func (r *copilotReader) Read(v source.Value) {
+// onElement leaves out the start of a call that a message has requested.
+func (r *copilotReader) onElement(v source.Value) source.Value {
 	kind, call := v.Get("type"), Lens("data.toolCallId").In(v)
 	id := string(call.Raw())
 	switch {
 	case kind.Is("tool.execution_start") && r.made[id]:
 		r.b.Fields(v, nil, nil) // not a message
-		return
+		return source.Value{}
 	case kind.Is("tool.execution_complete"):
 		delete(r.begun, id) // a later request is another call
 		if noID(call) {
 			clear(r.begun) // the result may answer any of them
 		}
 	}
-	r.eventsReader.Read(v)
+	return v
 }
 
 // ofSubagent reports whether an event is of a subagent.
@@ -119,8 +129,8 @@ func ofSubagent(v source.Value) bool {
 	return isSet(v.Get("agentId")) || isSet(Lens("data.parentToolCallId").In(v))
 }
 
-// first reports whether v is the first event of a call.
-func (r *copilotReader) first(v source.Value, call *transcript.Call) bool {
+// onCall reports whether v is the first event of a call.
+func (r *copilotReader) onCall(v source.Value, call transcript.Call) (transcript.Call, bool) {
 	id := call.ID.Raw
 	starts := v.Get("type").Is("tool.execution_start")
 	r.asked[id] = r.asked[id] || !starts
@@ -132,9 +142,9 @@ func (r *copilotReader) first(v source.Value, call *transcript.Call) bool {
 				break
 			}
 		}
-		return false
+		return call, false
 	}
 	call.Unsent = starts && !r.asked[id] && call.ID.IsString() && call.ID.Text() != "" && !ofSubagent(v)
 	r.made[id], r.begun[id] = true, starts
-	return true
+	return call, true
 }

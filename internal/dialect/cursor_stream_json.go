@@ -47,14 +47,16 @@ type cursorEvents struct{ *Events }
 
 // Reader implements Driver.
 func (d cursorEvents) Reader(b *transcript.Builder) Reader {
-	r := d.Events.Reader(b).(*eventsReader)
-	r.before = func(v source.Value, call *transcript.Call) bool {
-		for k, val := range v.Get("tool_call").Members() {
-			if !call.Name.Present() && val.Kind() == source.Object {
-				call.Name, call.NameInTag = transcript.TokenOf(k, v.Span()), true
-			}
+	return hook(&cursorReader{d.reader(b)})
+}
+
+type cursorReader struct{ eventsReader }
+
+func (r *cursorReader) onCall(v source.Value, call transcript.Call) (transcript.Call, bool) {
+	for k, val := range v.Get("tool_call").Members() {
+		if !call.Name.Present() && val.Kind() == source.Object {
+			call.Name, call.NameInTag = transcript.TokenOf(k, v.Span()), true
 		}
-		return true
 	}
-	return r
+	return call, true
 }

@@ -32,7 +32,7 @@ var DeepSeekHarness = &Dialect{
 	Members: Members{
 		transcript.MemberArguments: "arguments", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text",
 	},
-	Driver: &Blocks{
+	Driver: NewBlocks(&Blocks{
 		Role: "role", Content: "content", MessageID: "id", Tag: "type",
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -44,7 +44,7 @@ var DeepSeekHarness = &Dialect{
 			{Is: PartReasoning, Tag: "reasoning"},
 			{Is: PartMedia, Tag: "image"},
 		},
-	},
+	}),
 	Log: &Log{
 		Type: "type", Subtype: "data.reason.kind", Payload: "data.message|data",
 		Speaks: []string{"user/message", "developer/message", "assistant/message", "tool/result"},

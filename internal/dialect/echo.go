@@ -13,17 +13,15 @@ type Echo struct {
 	Type string           // the type or the subtype of the record
 	When []*evidence.Cond // all must hold
 	ID   Lens             // the id of the call
-	// Thread leads to the session of the call. A record that names another one does not count.
-	Thread Lens
 	// Text leads to the result. The first alternative that is not an empty text counts. A
 	// list of texts is sent as its JSON or, if Joined is set, as the texts.
 	Text   Lens
 	Joined bool
-	// Form is the text of the result if Code leads to a number. "$code" and "$text" stand
-	// for that number and for the text. Without Form, the result is the text.
-	Code Lens
-	Form string
-	// Tools are the names of the tools whose results have this form, if other records repeat
+	// Wording is the text of the result if Code leads to a number. "$code" and "$text" stand
+	// for that number and for the text. Without Wording, the result is the text.
+	Code    Lens
+	Wording string
+	// Tools are the names of the tools whose results are worded so, if other records repeat
 	// them as well.
 	Tools []string
 }
@@ -64,7 +62,7 @@ func (e *Echo) Result(record source.Value) (said Said, unsure, ok bool) {
 			said.Text, ok = got, true
 		}
 	}
-	if e.Form != "" && ok {
+	if e.Wording != "" && ok {
 		if code := e.Code.In(record); code.Kind() == source.Number {
 			said.Code = string(code.Raw())
 		}
@@ -80,7 +78,7 @@ func (e *Echo) Written(said Said) string {
 	if said.Code == "" {
 		return said.Text
 	}
-	return strings.NewReplacer("$code", said.Code, "$text", said.Text).Replace(e.Form)
+	return strings.NewReplacer("$code", said.Code, "$text", said.Text).Replace(e.Wording)
 }
 
 // forks reports whether a key of a path occurs twice.

@@ -56,35 +56,25 @@ type ResultEvent struct {
 	ID      Lens
 	Payload Lens
 	Error   []*evidence.Cond // one condition is enough
-	// AsText is the form of an event that replaces a single result with text. It is empty if the
-	// client would not send such an event. Says leads to what the model sees of the payload. One
-	// built-in dialect has them.
-	AsText Form `toml:"-"`
-	Says   Lens `toml:"-"`
 }
 
 func (d *Events) call(typ source.Value) *CallEvent {
-	for i := range d.Calls {
-		if typ.Is(d.Calls[i].Type) {
-			return &d.Calls[i]
-		}
-	}
-	return nil
+	return first(d.Calls, func(c *CallEvent) bool { return typ.Is(c.Type) })
 }
 
 func (d *Events) result(typ source.Value) *ResultEvent {
-	for i := range d.Results {
-		if typ.Is(d.Results[i].Type) {
-			return &d.Results[i]
-		}
-	}
-	return nil
+	return first(d.Results, func(r *ResultEvent) bool { return typ.Is(r.Type) })
 }
 
 func (d *Events) message(typ source.Value) *MessageEvent {
-	for i := range d.Messages {
-		if typ.Is(d.Messages[i].Type) {
-			return &d.Messages[i]
+	return first(d.Messages, func(m *MessageEvent) bool { return typ.Is(m.Type) })
+}
+
+// first returns the first element of a list for which is holds, or nil.
+func first[T any](list []T, is func(*T) bool) *T {
+	for i := range list {
+		if is(&list[i]) {
+			return &list[i]
 		}
 	}
 	return nil
@@ -92,30 +82,34 @@ func (d *Events) message(typ source.Value) *MessageEvent {
 
 // Reader implements Driver.
 func (d *Events) Reader(b *transcript.Builder) Reader {
-	return &eventsReader{Events: d, b: b}
+	r := d.reader(b)
+	return hook(&r)
+}
+
+// reader returns a reader that has no hooks yet.
+func (d *Events) reader(b *transcript.Builder) eventsReader {
+	return eventsReader{Events: d, hooked: hooked{b: b}}
 }
 
 type eventsReader struct {
 	*Events
-	b      *transcript.Builder
+	hooked
 	model  bool // the previous event was the assistant's
 	called bool // the assistant's turn has a call
-	// before is called with the event or the element and the call that was read
-	// from it, before the call is added. It may change the call. It returns false
-	// if v is not a call. It may be nil.
-	before func(v source.Value, call *transcript.Call) bool
 }
 
 // Compacted implements Compactor.
 func (r *eventsReader) Compacted() { r.model = false }
 
 // Read implements Reader.
-func (r *eventsReader) Read(v source.Value) {
+func (r *eventsReader) Read(v source.Value) { r.element(v, r.read) }
+
+func (r *eventsReader) read(v source.Value) {
 	r.b.Fields(v, nil, nil)
 	typ := r.Type.In(v)
 	if c := r.call(typ); c != nil {
 		r.begin(v, source.Value{}, transcript.RoleAssistant, c.Turn.name(v), false).Flags |= transcript.MessageItem
-		r.read(v, c)
+		r.makes(v, c)
 		return
 	}
 	if res := r.result(typ); res != nil && res.In != "" {
@@ -144,14 +138,14 @@ func (r *eventsReader) Read(v source.Value) {
 	}
 	m := r.begin(v, at, role, turn, true)
 	text := s.Text.In(v)
-	r.text(text)
+	r.part(text)
 	calls := source.Value{}
 	if s.Calls != "" {
 		calls = s.Calls.In(v)
 	}
 	for _, e := range calls.Present() {
 		if e.Kind() == source.Object {
-			r.read(e, s.Call)
+			r.makes(e, s.Call)
 		} else {
 			r.b.Block(transcript.BlockOther, e, 0)
 		}
@@ -161,21 +155,13 @@ func (r *eventsReader) Read(v source.Value) {
 	}
 }
 
-// text adds the text of a message, or its parts.
-func (r *eventsReader) text(v source.Value) {
+// part adds a part of the text of a message. It may be a text, or more parts.
+func (r *eventsReader) part(v source.Value) {
 	switch v.Kind() {
-	case source.String:
-		r.b.Block(transcript.BlockText, v, textFlags(v))
-	case source.Array:
-		for _, part := range v.Present() {
-			r.text(part)
-		}
 	case source.Object:
-		if t := v.Get("text"); t.Kind() == source.String {
-			r.b.Block(transcript.BlockText, v, textFlags(t))
-		} else {
-			r.b.Block(transcript.BlockOther, v, 0)
-		}
+		r.typed(v, transcript.BlockOther, 0)
+	default:
+		r.texts(v, 0, r.part)
 	}
 }
 
@@ -193,38 +179,22 @@ func (r *eventsReader) begin(v, roleAt source.Value, role transcript.Role, turn 
 	return m
 }
 
-// read adds a call.
-func (r *eventsReader) read(v source.Value, c *CallEvent) {
+// makes reads a call.
+func (r *eventsReader) makes(v source.Value, c *CallEvent) {
 	r.called = true
-	call := transcript.Call{ID: idToken(v, c.ID), Name: transcript.TokenOf(c.Name.In(v), v.Span()), Form: transcript.ArgsText}
-	if r.before != nil && !r.before(v, &call) {
-		r.b.Block(transcript.BlockOther, v, 0)
-		return
-	}
+	call := transcript.Call{ID: token(v, c.ID, c.ID.In(v)), Name: transcript.TokenOf(c.Name.In(v), v.Span()), Form: transcript.ArgsText}
 	if c.Args != "" {
 		setArgs(r.b, &call, c.Args.In(v), c.Want)
 	}
-	r.b.Call(v, call, 0)
-}
-
-// idToken returns the token of an id. If the id is absent, the span is that of the
-// object that should hold it.
-func idToken(v source.Value, id Lens) transcript.Token {
-	holder := v
-	if through := id.Parent(); through != "" {
-		if in := through.In(v); in.Kind() == source.Object {
-			holder = in
-		}
-	}
-	return transcript.TokenOf(id.In(v), holder.Span())
+	r.addCall(v, call, 0)
 }
 
 func (r *eventsReader) answer(v source.Value, id, payload Lens, failed bool) {
-	res := transcript.Result{ID: idToken(v, id), Name: transcript.Token{Span: v.Span()}, Error: failed}
+	res := transcript.Result{ID: token(v, id, id.In(v)), Name: transcript.Token{Span: v.Span()}, Error: failed}
 	if payload != "" {
 		res.Hold(payload.In(v))
 	}
-	r.b.Result(v, res)
+	r.addResult(v, res)
 }
 
 // WriteResult implements Writer.
@@ -241,30 +211,9 @@ func (d *Events) WriteResult(r NewResult) []Field {
 	return fill(c.Answer, map[string]string{"$id": r.ID, "$name": r.Name, "$text": r.Text})
 }
 
-// WriteMessage implements Writer. Results are separate events.
-func (d *Events) WriteMessage(string, source.Value) []Field { return nil }
-
 // WriteText implements Writer. An event records what happened, so most dialects have no text
 // that can replace it.
-func (d *Events) WriteText(t NewText) Text {
-	r := d.result(d.Type.In(t.Element))
-	if t.Call || r == nil || r.In != "" || r.AsText.JSON == "" {
-		return Text{}
-	}
-	if said := r.Says.In(t.Element); said.Exists() {
-		t.Content = said
-	}
-	out := fill(r.AsText.JSON, map[string]string{"$text": t.joined()})
-	for _, key := range r.AsText.Copy {
-		if val := t.Element.Get(key); val.Exists() {
-			out = append(out, Field{key, string(val.Raw())})
-		}
-	}
-	return Text{Message: out}
-}
-
-// Retagged implements Writer. There is only one kind of result.
-func (d *Events) Retagged(_, _ transcript.CallKind) string { return "" }
+func (d *Events) WriteText(NewText) Text { return Text{} }
 
 // Keys implements Writer.
 func (d *Events) Keys(v source.Value) WriterKeys {

@@ -250,17 +250,17 @@ func (d *Blocks) faults(outer *checker) {
 			c.checkHolder(p.ID, Lens(p.Key), p.Payload.Parent(), p.Name.Parent())
 		}
 	})
-	each(c, "message", d.Message, func(c *checker, f *Form) {
+	each(c, "message", d.Message, func(c *checker, f *Stencil) {
 		c.needs("json", f.JSON != "")
 		d.checkMessage(c, f)
 	})
-	each(c, "text-block", d.TextBlock, func(c *checker, f *Form) {
-		c.form(f)
+	each(c, "text-block", d.TextBlock, func(c *checker, f *Stencil) {
+		c.stencil(f)
 		d.checkTextBlock(c, f)
 	})
 }
 
-func (c *checker) form(f *Form) {
+func (c *checker) stencil(f *Stencil) {
 	c.needs("json", f.JSON != "")
 	c.object("json", f.JSON)
 }
@@ -412,12 +412,7 @@ func (d *Combined) faults(outer *checker) {
 
 // stateNamed returns the first state with that spelling.
 func (rs *Records) stateNamed(written string) *StateName {
-	for i := range rs.States {
-		if rs.States[i].Written == written {
-			return &rs.States[i]
-		}
-	}
-	return nil
+	return first(rs.States, func(s *StateName) bool { return s.Written == written })
 }
 
 func (c *checker) setting(s *Setting) {

@@ -63,7 +63,7 @@ var geminiEvidence = evidence.NewTable(
 	"plain if !role",
 )
 
-var geminiBlocks = &Blocks{
+var geminiBlocks = NewBlocks(&Blocks{
 	Role: "role", NoRole: "user", Content: "parts", Positional: true, Inline: true, Joined: true,
 	Parts: []Part{
 		{
@@ -98,9 +98,9 @@ var geminiBlocks = &Blocks{
 		{Is: PartOther, Key: "codeExecutionResult"},
 		{Is: PartOther, Key: "code_execution_result"},
 	},
-	Message:   []Form{{JSON: `{"role":"user","parts":"$blocks"}`}},
-	TextBlock: []Form{{JSON: `{"text":"$text"}`}},
-}
+	Message:   []Stencil{{JSON: `{"role":"user","parts":"$blocks"}`}},
+	TextBlock: []Stencil{{JSON: `{"text":"$text"}`}},
+})
 
 // geminiStrip lists the signatures of thoughts, which parts of every kind can have.
 var geminiStrip = []Trace{

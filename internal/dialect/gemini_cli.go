@@ -34,7 +34,7 @@ var GeminiCLI = &Dialect{
 		"content.# if thought=true",
 		"toolCalls.#.thoughtSignature",
 	},
-	Driver: &Combined{
+	Driver: geminiCLIMessages{&Combined{
 		Plain: []Lens{"id", "timestamp", "content"},
 		Role:  "type",
 		Roles: []RoleName{
@@ -64,10 +64,34 @@ var GeminiCLI = &Dialect{
 		Results: ResultList{
 			In: "content", Has: "functionResponse.id|functionResponse.name|functionResponse.response",
 			ID: "functionResponse.id", Name: "functionResponse.name", Payload: "functionResponse.response",
-			AsText: Form{JSON: `{"text":"$text"}`}, Parts: "functionResponse.parts",
 		},
-		Resent: true, // google-gemini/gemini-cli#29365
-	},
+	}},
+}
+
+// geminiCLIMessages are messages in which a result in an element of its own is sent besides the
+// one in the record of its call (google-gemini/gemini-cli#29365).
+type geminiCLIMessages struct{ *Combined }
+
+// Reader implements Driver.
+func (d geminiCLIMessages) Reader(b *transcript.Builder) Reader {
+	r := d.reader(b)
+	r.resent = true
+	return hook(&r)
+}
+
+// WriteText implements Writer. Such a result becomes a text, beside which its parts may stand.
+func (d geminiCLIMessages) WriteText(t NewText) Text {
+	if t.Call || !d.Results.result(t.Element) || t.Element.Span() == t.Message.Span() {
+		return d.Combined.WriteText(t)
+	}
+	parts := Lens("functionResponse.parts").In(t.Element)
+	t.keep(t.Element, anyKey, t.Content, parts)
+	blocks := t.blocks([]source.Value{t.Content, parts}, func(part source.Value) bool { return parts.Span().Contains(part.Span()) },
+		func(raw string) []Field { return []Field{{"text", raw}} })
+	if blocks == nil {
+		return d.Combined.WriteText(t)
+	}
+	return Text{Blocks: blocks}
 }
 
 // geminiCLIFolding returns the effect of a record of a session.

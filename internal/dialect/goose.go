@@ -7,7 +7,7 @@ import (
 )
 
 // gooseBlocks reads Goose messages.
-var gooseBlocks = &Blocks{
+var gooseBlocks = gooseMessages{NewBlocks(&Blocks{
 	Role: "role", Content: "content", MessageID: "id", Tag: "type",
 	Parts: []Part{
 		{Is: PartText, Tag: "text", Text: "text"},
@@ -28,19 +28,25 @@ var gooseBlocks = &Blocks{
 		{Is: PartAside, Tag: "systemNotification"},
 	},
 	Hidden:    evidence.All("metadata.agentVisible=false"),
-	Message:   []Form{{JSON: `{"role":"user","content":"$blocks"}`, Copy: []string{"created"}}},
-	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
-	onCall:    gooseUnparsed,
-}
+	Message:   []Stencil{{JSON: `{"role":"user","content":"$blocks"}`, Copy: []string{"created"}}},
+	TextBlock: []Stencil{{JSON: `{"type":"text","text":"$text"}`}},
+})}
 
-// gooseUnparsed marks a call that Goose could not parse. It has no name and no
-// arguments.
-func gooseUnparsed(block source.Value, call transcript.Call) transcript.Call {
+// gooseMessages are messages with calls that Goose could not parse.
+type gooseMessages struct{ *BlocksDriver }
+
+// Reader implements Driver.
+func (d gooseMessages) Reader(b *transcript.Builder) Reader { return hook(&gooseReader{d.reader(b)}) }
+
+type gooseReader struct{ blocksReader }
+
+// onCall marks a call that Goose could not parse. It has no name and no arguments.
+func (r *gooseReader) onCall(block source.Value, call transcript.Call) (transcript.Call, bool) {
 	if block.Get("toolCall").Get("status").Is("error") {
 		call.Unread, call.Form, call.Want = true, transcript.ArgsText, transcript.ArgsWantAny
 		call.Args, call.BadAt = source.Span{}, source.Span{}
 	}
-	return call
+	return call, true
 }
 
 // gooseEvidence weighs messages, bare or in printed events.

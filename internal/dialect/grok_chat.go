@@ -33,7 +33,7 @@ var GrokChat = &Dialect{
 		"@this if type=reasoning",
 		"encrypted_content/reasoning_content if type=assistant",
 	},
-	Driver: &SideList{
+	Driver: NewSideList(&SideList{
 		Role: "type", User: "user", Assistant: "assistant", Tool: "tool_result",
 		Roles: []RoleName{
 			{"system", transcript.RoleSystem},
@@ -45,5 +45,5 @@ var GrokChat = &Dialect{
 		Content:  "content",
 		Calls:    "tool_calls", ID: "id", Name: "name", Args: "arguments", Want: transcript.ArgsWantString,
 		ResultID: "tool_call_id",
-	},
+	}),
 }

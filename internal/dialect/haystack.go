@@ -39,7 +39,7 @@ var Haystack = &Dialect{
 		"content/_content.#.tool_call.extra.thought_signature",
 		"meta/_meta.thought_signatures",
 	},
-	Driver: &haystack{&Blocks{
+	Driver: &haystack{NewBlocks(&Blocks{
 		Role: "role|_role", Content: "content|_content", Positional: true,
 		Parts: []Part{
 			{Is: PartText, Key: "text", With: evidence.All("!type"), Text: "text"},
@@ -55,20 +55,20 @@ var Haystack = &Dialect{
 			{Is: PartReasoning, Key: "reasoning"},
 			{Is: PartMedia, Key: "image"},
 		},
-		Message: []Form{
+		Message: []Stencil{
 			{If: "_role", JSON: `{"_role":"tool","_content":"$blocks"}`},
 			{JSON: `{"role":"tool","content":"$blocks"}`},
 		},
-		TextBlock: []Form{{JSON: `{"text":"$text"}`}},
-	}},
+		TextBlock: []Stencil{{JSON: `{"text":"$text"}`}},
+	})},
 }
 
 // haystack are messages that each hold one result and no other text.
-type haystack struct{ *Blocks }
+type haystack struct{ *BlocksDriver }
 
 // WriteResult implements Writer.
 func (d *haystack) WriteResult(r NewResult) []Field {
-	block := d.Blocks.WriteResult(r)
+	block := d.BlocksDriver.WriteResult(r)
 	if block == nil {
 		return nil
 	}
@@ -80,20 +80,19 @@ func (d *haystack) WriteMessage(string, source.Value) []Field { return nil }
 
 // WriteText implements Writer.
 func (d *haystack) WriteText(t NewText) Text {
-	out := d.Blocks.WriteText(t)
+	out := d.BlocksDriver.WriteText(t)
 	if t.Call || out.Blocks == nil {
 		return out
 	}
 	content := list(out.Blocks)
 	if alone(d.Content.In(t.Message)) { // the message keeps its other fields
 		key := string(d.Content.Nth(spelling(d.Content, t.Message)))
-		set := []Field{{key, content}}
-		return Text{Message: d.userMessage(replaceFields(t.Message, set, func(source.Value, source.Value) bool { return false }))}
+		return Text{Message: d.userMessage(setFields(t.Message, Field{key, content}))}
 	}
 	return Text{Message: d.userMessage(d.message(content, t.Message))}
 }
 
 // message returns the fields of a message with the given content.
 func (d *haystack) message(content string, near source.Value) []Field {
-	return append(d.Blocks.WriteMessage(content, near), emptyFields(near, "_name", "_meta", "name", "meta")...)
+	return append(d.BlocksDriver.WriteMessage(content, near), emptyFields(near, "_name", "_meta", "name", "meta")...)
 }

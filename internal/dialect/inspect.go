@@ -32,12 +32,12 @@ var Inspect = &Dialect{
 	),
 	Holder:  &Holder{Members: []string{"epoch", "input", "target", "messages"}, ReadFrom: []string{"messages"}},
 	Members: Members{transcript.MemberImage: "image"},
-	Driver: &SideList{
+	Driver: NewSideList(&SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content", MessageID: "id",
 		Calls: "tool_calls", ID: "id", Name: "function", Args: "arguments",
 		ResultID: "tool_call_id", ResultName: "function",
 		Error:    "error",
 		Thoughts: []string{"reasoning"}, Signature: []string{"signature"},
-	},
+	}),
 }

@@ -137,12 +137,18 @@ func (d *Items) roleless(v source.Value) bool {
 
 // Reader implements Driver.
 func (d *Items) Reader(b *transcript.Builder) Reader {
-	return &itemsReader{Items: d, b: b, itemIDs: map[string]string{}}
+	r := d.reader(b)
+	return hook(&r)
+}
+
+// reader returns a reader that has no hooks yet.
+func (d *Items) reader(b *transcript.Builder) itemsReader {
+	return itemsReader{Items: d, hooked: hooked{b: b}, itemIDs: map[string]string{}}
 }
 
 type itemsReader struct {
 	*Items
-	b *transcript.Builder
+	hooked
 	// itemIDs maps a call's own id to its pairing id, for outputs that use the own
 	// id.
 	itemIDs map[string]string
@@ -150,7 +156,10 @@ type itemsReader struct {
 	called  bool // the assistant's turn has a call
 }
 
-func (r *itemsReader) Read(v source.Value) {
+// Read implements Reader.
+func (r *itemsReader) Read(v source.Value) { r.element(v, r.read) }
+
+func (r *itemsReader) read(v source.Value) {
 	b := r.b
 	var f [4]source.Value
 	b.Fields(v, []string{r.Type, r.Role, r.Text, r.Item}, f[:])
@@ -180,18 +189,13 @@ func (r *itemsReader) Read(v source.Value) {
 		r.called = true
 		id := r.id(v, p, true)
 		call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), Kind: p.Kind, Name: transcript.TokenOf(v.Get(r.Name), v.Span())}
-		if p.Args != "" {
-			args := v.Get(p.Args)
-			if p.Free {
-				call.Form = transcript.ArgsText
-				if args.Exists() {
-					call.Args = args.Span()
-				}
-			} else {
-				setArgs(r.b, &call, args, transcript.ArgsWantString)
-			}
-		} else {
+		switch {
+		case p.Args == "":
 			call.Form = transcript.ArgsText
+		case p.Free:
+			setText(&call, v.Get(p.Args))
+		default:
+			setArgs(r.b, &call, v.Get(p.Args), transcript.ArgsWantString)
 		}
 		if v.Get(r.Execution).Is("server") {
 			call.Answer = transcript.AnswerProviderRecord
@@ -199,7 +203,7 @@ func (r *itemsReader) Read(v source.Value) {
 		if isSet(item) && isSet(id) {
 			r.itemIDs[string(item.Raw())] = string(id.Raw())
 		}
-		b.Call(v, call, flags)
+		r.addCall(v, call, flags)
 	case p != nil:
 		if v.Get(r.Execution).Is("server") {
 			begin(transcript.RoleAssistant).Flags |= transcript.MessageItem
@@ -215,7 +219,7 @@ func (r *itemsReader) Read(v source.Value) {
 			}
 		}
 		res.Hold(v.Get(p.payload()))
-		b.Result(v, res)
+		r.addResult(v, res)
 	case contains(r.ProviderCalls, typ):
 		begin(transcript.RoleAssistant).Flags |= transcript.MessageItem
 		b.Call(v, transcript.Call{
@@ -230,18 +234,7 @@ func (r *itemsReader) Read(v source.Value) {
 		b.Block(transcript.BlockReasoning, v, flags)
 	case roleVal.Kind() == source.String, r.roleless(v):
 		m := begin(roleIn(r.Roles, roleVal))
-		switch content.Kind() {
-		case source.String:
-			b.Block(transcript.BlockText, content, flags|textFlags(content))
-		case source.Array:
-			for _, part := range content.Present() {
-				if text := part.Get("text"); text.Kind() == source.String {
-					b.Block(transcript.BlockText, part, flags|textFlags(text))
-				} else {
-					b.Block(transcript.BlockMedia, part, flags)
-				}
-			}
-		}
+		r.texts(content, flags, func(part source.Value) { r.typed(part, transcript.BlockMedia, flags) })
 		if hollow(content) {
 			markHollow(m, content)
 		}
@@ -294,9 +287,6 @@ func (d *Items) outputID(p *ItemPair, call source.Value) string {
 	return d.ID[0]
 }
 
-// WriteMessage implements Writer. Results are separate items.
-func (d *Items) WriteMessage(string, source.Value) []Field { return nil }
-
 // WriteText implements Writer.
 func (d *Items) WriteText(t NewText) Text {
 	role, tag := transcript.RoleUser, 0
@@ -314,11 +304,11 @@ func (d *Items) WriteText(t NewText) Text {
 		return []Field{{"type", `"` + d.TextTypes[tag] + `"`}, {"text", raw}}
 	})
 	var out []Field
-	content := t.joined()
+	content := t.content(parts)
 	if d.Typed || len(d.Messages) > 1 {
 		out = append(out, Field{d.Type, `"` + d.Messages[min(tag, len(d.Messages)-1)] + `"`})
 	}
-	if d.Typed || len(parts) > 1 {
+	if d.Typed {
 		content = list(parts)
 	}
 	return Text{Message: append(out, Field{d.Role, `"` + writtenRole(d.Roles, role) + `"`}, Field{d.Text, content})}
@@ -334,12 +324,7 @@ func (d *Items) Retagged(from, to transcript.CallKind) string {
 }
 
 func (d *Items) ofKind(kind transcript.CallKind) *ItemPair {
-	for i := range d.Pairs {
-		if d.Pairs[i].Kind == kind {
-			return &d.Pairs[i]
-		}
-	}
-	return nil
+	return first(d.Pairs, func(p *ItemPair) bool { return p.Kind == kind })
 }
 
 // Keys implements Writer.

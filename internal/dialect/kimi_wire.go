@@ -70,11 +70,13 @@ var KimiWire = &Dialect{
 		Kinds:   []string{"context.*", "metadata", "StepBegin", "StatusUpdate", "ToolCallPart", "SubagentEvent", "ApprovalRequest", "ApprovalResponse", "TurnEnd", "StepInterrupted"},
 		Header:  "metadata", HeaderHas: []string{"protocol_version"},
 		Evidence: []string{"event"},
-		Once:     "event.uuid|message.id",
-		// The agent sends such a record as it is, but behind the results of calls that are open
-		// there (appendMessage of @moonshot-ai/kimi-code 2.1.0).
-		TextRecord: &TextRecord{Type: "context.append_message", Payload: "message"},
-		Time:       "timestamp", Envelope: []string{"agentId", "time", "timestamp"},
+		Hooks: LogHooks{
+			Once: Lens("event.uuid|message.id").In,
+			// The agent sends such a record as it is, but behind the results of calls that are open
+			// there (appendMessage of @moonshot-ai/kimi-code 2.1.0).
+			TextRecord: func() (typ, payload string) { return "context.append_message", "message" },
+		},
+		Time: "timestamp", Envelope: []string{"agentId", "time", "timestamp"},
 		Boundary: []string{"context.clear", "context.apply_compaction"},
 		Rollback: []string{"context.undo"}, Turns: "count",
 		Aborts: []string{"StepInterrupted", "turn.cancelled"},
@@ -99,7 +101,6 @@ func (d kimiEvents) WriteText(t NewText) Text {
 		output = t.Content.Get("output")
 	}
 	t.keep(t.Element, anyKey, output)
-	content := t.blocks([]source.Value{output}, func(e source.Value) bool { return e.Get("type").Kind() == source.String },
-		func(raw string) []Field { return []Field{{"type", `"text"`}, {"text", raw}} })
-	return Text{Message: []Field{{"role", `"user"`}, {"content", list(content)}, {"toolCalls", "[]"}}}
+	content := list(t.blocks([]source.Value{output}, hasType, textBlock))
+	return Text{Message: []Field{{"role", `"user"`}, {"content", content}, {"toolCalls", "[]"}}}
 }

@@ -26,7 +26,7 @@ var Kiro = &Dialect{
 		"weak if kind:string and any data.content has kind!=text|image and @tools",
 		"plain if kind:string",
 	),
-	Driver: &Blocks{
+	Driver: NewBlocks(&Blocks{
 		Role: "kind", Content: "data.content", Tag: "kind",
 		Roles: []RoleName{
 			{"Prompt", transcript.RoleUser}, {"AssistantMessage", transcript.RoleAssistant}, {"ToolResults", transcript.RoleUser},
@@ -40,5 +40,5 @@ var Kiro = &Dialect{
 			},
 			{Is: PartMedia, Tag: "image"},
 		},
-	},
+	}),
 }

@@ -11,9 +11,9 @@ import (
 // additional_kwargs, in the provider's form, and may repeat calls there and in
 // other fields. A result may come from an older API, with role function.
 type kwargs struct {
-	*SideList
+	*SideListDriver
 	copied []copyList
-	inner  *SideList // reads a call in additional_kwargs
+	inner  *SideListDriver // reads a call in additional_kwargs
 }
 
 // A copyList is a list in which a message repeats its calls.
@@ -25,13 +25,13 @@ type copyList struct {
 }
 
 // providerCall describes a call in additional_kwargs.
-var providerCall = &SideList{ID: "id", Function: "function|custom", Name: "name", Args: "arguments"}
+var providerCall = NewSideList(&SideList{ID: "id", Function: "function|custom", Name: "name", Args: "arguments"})
 
 // calls returns the calls in additional_kwargs of a message that has no other list
 // of calls: a list of calls, or one call of an older API. read holds the values of
 // the message.
 func (d *kwargs) calls(read []source.Value) (list, legacy source.Value) {
-	lists, more := read[d.alsoAt:len(read)-1], read[len(read)-1]
+	lists, more := read[d.compiled().alsoAt:len(read)-1], read[len(read)-1]
 	if more.Kind() != source.Object || slices.ContainsFunc(lists, func(l source.Value) bool { return firstCall(l).Exists() }) {
 		return source.Value{}, source.Value{}
 	}
@@ -44,28 +44,30 @@ func (d *kwargs) calls(read []source.Value) (list, legacy source.Value) {
 	return source.Value{}, source.Value{}
 }
 
-// reader returns a reader without hooks.
+// reader returns a reader that has no hooks yet.
 func (d *kwargs) reader(b *transcript.Builder) kwargsReader {
-	return kwargsReader{sideListReader: d.SideList.reader(b), kwargs: d}
+	return kwargsReader{sideListReader: d.SideListDriver.reader(b), kwargs: d}
 }
 
 type kwargsReader struct {
 	sideListReader
 	kwargs *kwargs
 	inner  *customReader // nil until it is needed
+	lo     int           // the first call of the message
 }
 
 // A customReader reads calls, including those of tools that take free text.
 type customReader struct{ sideListReader }
 
-func (r *customReader) onCall(v source.Value, call transcript.Call) transcript.Call {
+func (r *customReader) onCall(v source.Value, call transcript.Call) (transcript.Call, bool) {
 	call, _ = customCall(v, call)
-	return call
+	return call, true
 }
 
-// onResult sets the kind of a result of the older API.
-func (r *kwargsReader) onResult(_ source.Value, res transcript.Result) transcript.Result {
-	if r.now.roleVal.Is("function") {
+// onResult sets the kind of a result of the older API. If the role is the name of a class, that
+// of the older API is, too.
+func (r *kwargsReader) onResult(v source.Value, res transcript.Result) transcript.Result {
+	if r.now.roleVal.Is("function") || r.Role.Nth(1).In(v).Is("FunctionMessage") {
 		res.Kind, res.Answer = transcript.KindLegacyFunction, transcript.AnswerByPosition
 	}
 	return res
@@ -85,29 +87,26 @@ func customCall(v source.Value, call transcript.Call) (_ transcript.Call, is boo
 	if custom.Kind() != source.Object || v.Get("function").Kind() == source.Object {
 		return call, false
 	}
-	call.Form, call.Want = transcript.ArgsText, transcript.ArgsWantAny
-	if input := custom.Get("input"); input.Exists() {
-		call.Args = input.Span()
-	}
+	call.Want = transcript.ArgsWantAny
+	setText(&call, custom.Get("input"))
 	return call, true
 }
 
-// Read implements Reader.
-func (r *kwargsReader) Read(v source.Value) {
-	lo := len(r.b.Conv.Calls)
-	r.sideListReader.Read(v)
-	r.hooks.onMore()
-	if n := len(r.b.Conv.Calls); n > lo {
+// onElement notes where the calls of a message begin.
+func (r *kwargsReader) onElement(v source.Value) source.Value {
+	r.lo = len(r.b.Conv.Calls)
+	return v
+}
+
+// onEnd reads the calls that only additional_kwargs has, and notes the copies of the others.
+func (r *kwargsReader) onEnd(source.Value) {
+	if n := len(r.b.Conv.Calls); n > r.lo {
 		for i := range r.kwargs.copied {
-			r.noteCopies(&r.kwargs.copied[i], r.now.body, lo, n)
+			r.noteCopies(&r.kwargs.copied[i], r.now.body, r.lo, n)
 		}
 	}
-	c, m := r.b.Conv, r.b.Message()
+	m := r.b.Message()
 	if m.Role == transcript.RoleTool {
-		// If the role is a class name, the old role function has a class too.
-		if res := len(c.Results) - 1; res >= 0 && c.Results[res].Message == int32(len(c.Messages)-1) && r.Role.Nth(1).In(v).Is("FunctionMessage") {
-			c.Results[res].Kind, c.Results[res].Answer = transcript.KindLegacyFunction, transcript.AnswerByPosition
-		}
 		return
 	}
 	list, legacy := r.kwargs.calls(r.vals)
@@ -115,18 +114,23 @@ func (r *kwargsReader) Read(v source.Value) {
 	for _, call := range list.Present() {
 		if r.inner == nil {
 			r.inner = &customReader{r.kwargs.inner.reader(r.b)}
-			r.inner.hooks = r.inner
+			r.inner.use(r.inner)
 		}
 		r.inner.readCall(call, transcript.ArgsWantString, wrong)
 	}
 	if legacy.Exists() {
-		call := transcript.Call{
-			ID: transcript.Token{Span: legacy.Span()}, Name: transcript.TokenOf(legacy.Get("name"), legacy.Span()),
-			Kind: transcript.KindLegacyFunction, Answer: transcript.AnswerByPosition, WrongRole: wrong,
-		}
-		setArgs(r.b, &call, legacy.Get("arguments"), transcript.ArgsWantString)
-		r.b.Call(legacy, call, 0)
+		r.legacy(legacy, legacy.Get("name"), legacy.Get("arguments"), wrong)
 	}
+}
+
+// legacy adds a call of the older API, which has no id.
+func (r *kwargsReader) legacy(v, name, args source.Value, wrong bool) {
+	call := transcript.Call{
+		ID: transcript.Token{Span: v.Span()}, Name: transcript.TokenOf(name, v.Span()),
+		Kind: transcript.KindLegacyFunction, Answer: transcript.AnswerByPosition, WrongRole: wrong,
+	}
+	setArgs(r.b, &call, args, transcript.ArgsWantString)
+	r.b.Call(v, call, 0)
 }
 
 // noteCopies notes where a list repeats the calls from lo to hi of a message. It
@@ -175,7 +179,7 @@ func (r *kwargsReader) noteCopies(l *copyList, body source.Value, lo, hi int) {
 // WriteResult implements Writer. It writes no FunctionMessage.
 func (d *kwargs) WriteResult(r NewResult) []Field {
 	if r.Kind != transcript.KindLegacyFunction {
-		return d.SideList.WriteResult(r)
+		return d.SideListDriver.WriteResult(r)
 	}
 	if r.Name == "" || d.roleSpelling(r.Message) > 0 {
 		return nil
@@ -189,14 +193,13 @@ func (d *kwargs) Retagged(from, to transcript.CallKind) string {
 	if to == transcript.KindLegacyFunction {
 		return "function"
 	}
-	return d.SideList.Retagged(from, to)
+	return d.SideListDriver.Retagged(from, to)
 }
 
 // Keys implements Writer.
 func (d *kwargs) Keys(v source.Value) WriterKeys {
-	d.once.Do(d.compile)
-	k := d.SideList.Keys(v)
-	if list, _ := d.calls(d.fields.Read(&transcript.Builder{}, d.body(v))); list.Exists() {
+	k := d.SideListDriver.Keys(v)
+	if list, _ := d.calls(d.compiled().message.Read(&transcript.Builder{}, d.body(v))); list.Exists() {
 		k.Calls, k.KeepCalls = append(k.Calls, "additional_kwargs.tool_calls"), true
 	}
 	return k

@@ -55,7 +55,7 @@ var LangChain = &Dialect{
 		"kwargs.content.#.extras.signature",
 		"kwargs.content.#.id if type=text|output_text|function_call",
 	},
-	Driver: &langChain{&kwargs{&SideList{
+	Driver: &langChain{&kwargs{&SideListDriver{SideList: &SideList{
 		Body: "data|kwargs", Role: "type|id.-1", Envelope: []string{"lc", "type", "id"},
 		Roles: []RoleName{
 			{"human", transcript.RoleUser},
@@ -87,9 +87,9 @@ var LangChain = &Dialect{
 		Thoughts: []string{"thinking", "redacted_thinking", "reasoning", "reasoning_content"}, Signature: []string{"signature", "data", "encrypted_content"},
 		CallTag: hermesCall, ResultTag: hermesResult,
 		Other: []Lens{"additional_kwargs.function_call", "additional_kwargs.tool_calls", "additional_kwargs.refusal"},
-		more:  "invalid_tool_calls",
-		also:  []Lens{"tool_calls", "invalid_tool_calls", "additional_kwargs"},
-	}, []copyList{
+	}, extra: sideExtra{
+		more: "invalid_tool_calls", also: []Lens{"tool_calls", "invalid_tool_calls", "additional_kwargs"},
+	}}, []copyList{
 		{list: "additional_kwargs.tool_calls", id: "id", name: "function.name"},
 		{list: "content", tags: []string{"tool_use", "tool_call"}, id: "id", name: "name"},
 		{list: "content", tags: []string{"function_call", "custom_tool_call"}, id: "call_id", name: "name"},
@@ -114,11 +114,7 @@ const (
 type langChain struct{ *kwargs }
 
 // Reader implements Driver.
-func (d *langChain) Reader(b *transcript.Builder) Reader {
-	r := &langChainReader{d.reader(b)}
-	r.hooks = r
-	return r
-}
+func (d *langChain) Reader(b *transcript.Builder) Reader { return hook(&langChainReader{d.reader(b)}) }
 
 type langChainReader struct{ kwargsReader }
 
@@ -130,11 +126,12 @@ func (r *langChainReader) onMessage() bool {
 	return false
 }
 
-// onMore reads the calls with invalid arguments.
-func (r *langChainReader) onMore() {
+// onEnd reads the calls with invalid arguments.
+func (r *langChainReader) onEnd(v source.Value) {
 	for _, c := range r.vals[slotMore].Present() {
 		r.readCall(c, transcript.ArgsWantString, r.now.wrong())
 	}
+	r.kwargsReader.onEnd(v)
 }
 
 // WriteResult implements Writer. It adds the fields that every message has if the
@@ -143,16 +140,11 @@ func (d *langChain) WriteResult(r NewResult) []Field {
 	if r.Kind == transcript.KindLegacyFunction {
 		return d.kwargs.WriteResult(r)
 	}
-	var out []Field
-	for _, f := range []Field{{"tool_call_id", r.ID}, {"name", r.Name}, {"status", `"error"`}} {
-		if f.Raw != "" {
-			out = append(out, f)
-		}
-	}
+	out := given(Field{"tool_call_id", r.ID}, Field{"name", r.Name}, Field{"status", `"error"`})
 	body := d.body(r.Message)
-	for _, f := range []Field{{"additional_kwargs", "{}"}, {"response_metadata", "{}"}} {
-		if body.Get(f.Key).Exists() {
-			out = append(out, f)
+	for _, key := range []string{"additional_kwargs", "response_metadata"} {
+		if body.Get(key).Exists() {
+			out = append(out, Field{key, "{}"})
 		}
 	}
 	if body.Get("id").Exists() {

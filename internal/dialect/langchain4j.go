@@ -39,7 +39,7 @@ var LangChain4j = &Dialect{
 	Strip: []Trace{
 		"attributes.thinking_signature/thought_signature/redacted_thinking/encrypted_reasoning",
 	},
-	Driver: &langChain4j{&SideList{
+	Driver: &langChain4j{NewSideList(&SideList{
 		Role: "type", User: "USER", Assistant: "AI", Tool: "TOOL_EXECUTION_RESULT",
 		Roles: []RoleName{
 			{"SYSTEM", transcript.RoleSystem},
@@ -52,38 +52,32 @@ var LangChain4j = &Dialect{
 		Content: "text|contents", Calls: "toolExecutionRequests", ID: "id", Name: "name", Args: "arguments", Want: transcript.ArgsWantString,
 		ResultID: "id", ResultName: "toolName",
 		Error: "isError", Failed: "true", Reasoning: "thinking",
-	}},
+	})},
 }
 
 // langChain4j is a side list in which calls have no id if the provider gave none,
 // and in which a user's text is in a list of contents.
-type langChain4j struct{ *SideList }
+type langChain4j struct{ *SideListDriver }
 
 // Reader implements Driver.
 func (d *langChain4j) Reader(b *transcript.Builder) Reader {
-	return &langChain4jReader{d.SideList.Reader(b), b}
+	return hook(&langChain4jReader{d.reader(b)})
 }
 
-type langChain4jReader struct {
-	Reader
-	b *transcript.Builder
+type langChain4jReader struct{ sideListReader }
+
+func (r *langChain4jReader) onCall(_ source.Value, call transcript.Call) (transcript.Call, bool) {
+	if absentRaw(call.ID.Raw) {
+		call.Answer = transcript.AnswerByPosition
+	}
+	return call, true
 }
 
-// Read implements Reader.
-func (r *langChain4jReader) Read(v source.Value) {
-	c := r.b.Conv
-	calls, results := len(c.Calls), len(c.Results)
-	r.Reader.Read(v)
-	for i := calls; i < len(c.Calls); i++ {
-		if absentRaw(c.Calls[i].ID.Raw) {
-			c.Calls[i].Answer = transcript.AnswerByPosition
-		}
+func (r *langChain4jReader) onResult(_ source.Value, res transcript.Result) transcript.Result {
+	if absentRaw(res.ID.Raw) {
+		res.Answer = transcript.AnswerByPosition
 	}
-	for i := results; i < len(c.Results); i++ {
-		if absentRaw(c.Results[i].ID.Raw) {
-			c.Results[i].Answer = transcript.AnswerByPosition
-		}
-	}
+	return res
 }
 
 // WriteResult implements Writer. It does not set isError, because older versions
@@ -92,18 +86,12 @@ func (d *langChain4j) WriteResult(r NewResult) []Field {
 	if r.ID == "" && r.Name == "" {
 		return nil
 	}
-	var out []Field
-	for _, f := range []Field{{"id", r.ID}, {"toolName", r.Name}, {"text", r.Text}, {"type", `"TOOL_EXECUTION_RESULT"`}} {
-		if f.Raw != "" {
-			out = append(out, f)
-		}
-	}
-	return out
+	return given(Field{"id", r.ID}, Field{"toolName", r.Name}, Field{"text", r.Text}, Field{"type", `"TOOL_EXECUTION_RESULT"`})
 }
 
 // WriteText implements Writer.
 func (d *langChain4j) WriteText(t NewText) Text {
-	out := d.SideList.WriteText(t)
+	out := d.SideListDriver.WriteText(t)
 	for i := range out.Message {
 		if f := &out.Message[i]; f.Key == "text" {
 			*f = Field{"contents", `[{"text":` + f.Raw + `,"type":"TEXT"}]`}

@@ -163,10 +163,8 @@ func element(list source.Value, place string) source.Value {
 
 // roleIn returns the role that v names in a dialect with its own role names.
 func roleIn(names []RoleName, v source.Value) transcript.Role {
-	for i := range names {
-		if writes(v, names[i].Written) {
-			return names[i].Role
-		}
+	if n := first(names, func(n *RoleName) bool { return writes(v, n.Written) }); n != nil {
+		return n.Role
 	}
 	return roleOf(v)
 }
@@ -174,10 +172,8 @@ func roleIn(names []RoleName, v source.Value) transcript.Role {
 // writtenRole returns the spelling of a role in a dialect: the first of its own
 // names, or the usual one.
 func writtenRole(names []RoleName, role transcript.Role) string {
-	for i := range names {
-		if names[i].Role == role {
-			return names[i].Written
-		}
+	if n := first(names, func(n *RoleName) bool { return n.Role == role }); n != nil {
+		return n.Written
 	}
 	return role.String()
 }

@@ -29,7 +29,7 @@ var LibreChat = &Dialect{
 		Aborted: evidence.All("unfinished=true"),
 		Records: []Records{{
 			In: "content", Tag: "type", Calls: []string{"tool_call"}, Record: "tool_call",
-			Text: "text", Reasoning: "think", AsText: Form{JSON: `{"type":"text","text":"$text"}`},
+			Text: "text", Reasoning: "think", AsText: Stencil{JSON: `{"type":"text","text":"$text"}`},
 			ID: "id", Name: "name|function.name|type",
 			Args: "args|function.arguments|code_interpreter|retrieval|file_search",
 			// Assistants of OpenAI store the output beside the arguments, and have
@@ -52,15 +52,15 @@ type libreChatMessages struct{ *Combined }
 
 // Reader implements Driver.
 func (d libreChatMessages) Reader(b *transcript.Builder) Reader {
-	return libreChatReader{d.Combined.Reader(b)}
+	return hook(&libreChatReader{d.reader(b)})
 }
 
-type libreChatReader struct{ message Reader }
+type libreChatReader struct{ combinedReader }
 
-// Read implements Reader.
-func (r libreChatReader) Read(v source.Value) {
-	v = v.Indexed()
-	r.message.Read(v)
+func (r *libreChatReader) onElement(v source.Value) source.Value { return v.Indexed() }
+
+// onEnd reads the replies.
+func (r *libreChatReader) onEnd(v source.Value) {
 	for _, child := range v.Get("children").Present() {
 		r.Read(child)
 	}

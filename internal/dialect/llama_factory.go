@@ -28,11 +28,11 @@ var LLaMAFactory = &Dialect{
 		"weak if role:string and content:any, alike",
 		"weak if role:string and @tools, alike",
 	),
-	Driver: &llamaFactory{&textCalls{SideList: &SideList{
+	Driver: &llamaFactory{&textCalls{SideListDriver: NewSideList(&SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content", Name: "name", Args: "arguments", Thoughts: []string{"reasoning"},
 		CallTag: hermesCall, ResultTag: hermesResult,
-	}}},
+	})}},
 }
 
 // llamaCalls lists the tags of content parts that are calls.
@@ -43,9 +43,7 @@ type llamaFactory struct{ *textCalls }
 
 // Reader implements Driver.
 func (d *llamaFactory) Reader(b *transcript.Builder) Reader {
-	r := &llamaFactoryReader{d.reader(b)}
-	r.hooks = r
-	return r
+	return hook(&llamaFactoryReader{d.reader(b)})
 }
 
 type llamaFactoryReader struct{ textCallsReader }

@@ -33,9 +33,9 @@ var LlamaStack = &Dialect{
 		transcript.MemberRole:  "role", transcript.MemberCallName: "tool_name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "tool_name",
 		transcript.MemberResultContent: "content", transcript.MemberContent: "content",
 	},
-	Driver: &SideList{
+	Driver: NewSideList(&SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content", Calls: "tool_calls", ID: "call_id", Name: "tool_name", Args: "arguments",
 		ResultID: "call_id", ResultName: "tool_name",
-	},
+	}),
 }

@@ -34,7 +34,7 @@ var LlamaIndex = &Dialect{
 		"plain if role:string",
 	),
 	Members: Members{transcript.MemberImage: "image"},
-	Driver: &llamaIndex{&Blocks{
+	Driver: &llamaIndex{NewBlocks(&Blocks{
 		Role: "role", Content: "blocks", Tag: "block_type",
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -46,17 +46,17 @@ var LlamaIndex = &Dialect{
 		},
 		ResultRole:    "tool",
 		ResultMessage: &Part{Is: PartResult, ID: "additional_kwargs.tool_call_id", Name: "additional_kwargs.name", Payload: "blocks"},
-	}, &Blocks{
+	}), NewBlocks(&Blocks{
 		Parts: []Part{{Is: PartCall, ID: "id|call_id", Name: "function.name|name", Args: "function.arguments|arguments"}},
-	}},
+	})},
 }
 
 // llamaIndex are messages that may list calls in additional_kwargs, in the
 // provider's form. The list is read only if no block is a call, because it repeats
 // the blocks otherwise.
 type llamaIndex struct {
-	*Blocks
-	kwargs *Blocks // reads a call in additional_kwargs
+	*BlocksDriver
+	kwargs *BlocksDriver // reads a call in additional_kwargs
 }
 
 // kwargsCalls leads to the list of calls in additional_kwargs.
@@ -64,24 +64,25 @@ const kwargsCalls Lens = "additional_kwargs.tool_calls"
 
 // Reader implements Driver.
 func (d *llamaIndex) Reader(b *transcript.Builder) Reader {
-	return &llamaIndexReader{d.Blocks.Reader(b), &blocksReader{Blocks: d.kwargs, b: b}}
+	r := &llamaIndexReader{d.reader(b), d.kwargs.reader(b)}
+	r.kwargs.use(&r.kwargs)
+	return hook(r)
 }
 
 type llamaIndexReader struct {
-	Reader
-	kwargs *blocksReader
+	blocksReader
+	kwargs blocksReader
 }
 
-// Read implements Reader.
-func (r *llamaIndexReader) Read(v source.Value) {
-	r.Reader.Read(v)
-	m, c := r.kwargs.b.Message(), r.kwargs.b.Conv
+// onEnd reads the calls in additional_kwargs.
+func (r *llamaIndexReader) onEnd(v source.Value) {
+	m, c := r.b.Message(), r.b.Conv
 	isCall := func(b transcript.Block) bool { return b.Kind == transcript.BlockCall }
 	if m.Role == transcript.RoleTool || slices.ContainsFunc(c.Blocks[m.BlockLo:m.BlockHi], isCall) {
 		return
 	}
 	for _, call := range kwargsCalls.In(v).Present() {
-		r.kwargs.call(call, &r.kwargs.Parts[0], m.Role)
+		r.kwargs.call(call, &r.kwargs.parts[0], m.Role)
 		m.Flags &^= transcript.MessageNull | transcript.MessageEmpty
 	}
 }

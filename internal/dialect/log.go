@@ -66,7 +66,7 @@ type Log struct {
 	History                                 Lens
 	// Head and Tail lead, in a record at Boundary, to the ids of the first and the last record of
 	// those that stay in the context: the client goes from the last one from parent to parent. One
-	// built-in dialect has them.
+	// built-in dialect has them. They are no hook, since all paths are read in one pass.
 	Head Lens `toml:"-"`
 	Tail Lens `toml:"-"`
 	// Rollback lists the types and subtypes of records that take back turns. Turns
@@ -84,43 +84,46 @@ type Log struct {
 	ResultCopy, ResultSource string
 	Envelope                 []string
 	Copied                   []Lens
-	// Once leads to an id with which no two records are the same, in a log whose records have
-	// no ids of their own. One built-in dialect has it.
-	Once Lens `toml:"-"`
 	// Echoes are the records that repeat results beside the messages. Two built-in dialects
 	// have them.
 	Echoes []Echo `toml:"-"`
-	// TextRecord is the record for a result that becomes text, if it is not that of the result.
-	// One built-in dialect has it.
-	TextRecord *TextRecord `toml:"-"`
-	// Session leads to the names of the session in the header, if Echoes may be about others.
-	Session Lens `toml:"-"`
-	// Progress lists the types of records that report the progress of a call. Newer versions of
-	// the agent do not load them. One built-in dialect has them.
-	Progress []string `toml:"-"`
-	// Edit describes the records that change what the client sends of an earlier one. One built-in
-	// dialect has them.
-	Edit *RecordEdit `toml:"-"`
 	// Follows lists the types of records that may be between a call and its result.
 	Follows []string
 	// Refs lists the keys of references to records other than the parent. CallRefs
 	// are paths to references to calls.
 	Refs     []string
 	CallRefs []Lens
+
+	Hooks LogHooks `toml:"-"`
 }
 
-// A TextRecord is a kind of record that holds a text: its type, and the key of the message.
-type TextRecord struct{ Type, Payload string }
+// LogHooks are what the file of one dialect adds to its log. Each may be nil.
+type LogHooks struct {
+	// Once returns an id with which no two records are the same, in a log whose records have no
+	// ids of their own.
+	Once func(record source.Value) source.Value
+	// Progress reports whether a record is about the progress of a call. Newer versions of the
+	// agent do not load such records.
+	Progress func(record source.Value) bool
+	// Edit returns how a record changes what the client sends of an earlier one, on whose branch
+	// it is. The last one about a record counts.
+	Edit func(record source.Value) (_ RecordEdit, is bool)
+	// Sessions returns the names of the session in the header, and Session the one that an echo
+	// is about. Without them, all echoes are about the session of the log.
+	Sessions func(header source.Value) []source.Value
+	Session  func(echo source.Value) source.Value
+	// TextRecord returns the type of a record for a result that becomes text, and the key of the
+	// message in it, if it is not that of the result.
+	TextRecord func() (typ, payload string)
+}
 
-// A RecordEdit describes the records that change what the client sends of an earlier one, on
-// whose branch they are. The last one about a record counts.
+// A RecordEdit changes what the client sends of a record.
 type RecordEdit struct {
-	Type string
-	// Target leads to the id of that record, and With to what replaces its message: null if it is
-	// left out.
-	Target, With Lens
-	// Calls returns the ids of the calls in what replaces a message, as JSON.
-	Calls func(with source.Value) []string
+	Target source.Value // its id
+	// With replaces its message: null if it is left out. Calls are the ids of the calls in it, as
+	// JSON.
+	With  source.Value
+	Calls []string
 }
 
 // Message returns the value of a record that may be a message. It is the first

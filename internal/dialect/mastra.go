@@ -32,7 +32,7 @@ var Mastra = &Dialect{
 		Records: []Records{
 			{
 				In: "content.parts", Tag: "type", Calls: []string{"tool-invocation", "dynamic-tool", "tool-*"}, Record: "toolInvocation|",
-				Text: "text", Reasoning: "reasoning", Step: "step-start", AsText: Form{JSON: `{"type":"text","text":"$text"}`},
+				Text: "text", Reasoning: "reasoning", Step: "step-start", AsText: Stencil{JSON: `{"type":"text","text":"$text"}`},
 				ID: "toolCallId", Name: "toolName", Args: "args|input|rawInput",
 				State: "state", States: toolPartStates,
 				Result: "result|output", Failure: "errorText|approval.reason",

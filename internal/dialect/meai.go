@@ -35,7 +35,7 @@ var MEAI = &Dialect{
 	Strip: []Trace{
 		"contents.#.additionalProperties.reasoning_details/thought_signature",
 	},
-	Driver: &Blocks{
+	Driver: NewBlocks(&Blocks{
 		Role: "role", Content: "contents", Tag: "$type", Joined: true, ResultsAlone: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -53,7 +53,7 @@ var MEAI = &Dialect{
 			{Is: PartOther, Tag: "functionApprovalRequest"},
 			{Is: PartOther, Tag: "functionApprovalResponse"},
 		},
-		Message:   []Form{{JSON: `{"role":"tool","contents":"$blocks"}`}},
-		TextBlock: []Form{{JSON: `{"$type":"text","text":"$text"}`}},
-	},
+		Message:   []Stencil{{JSON: `{"role":"tool","contents":"$blocks"}`}},
+		TextBlock: []Stencil{{JSON: `{"$type":"text","text":"$text"}`}},
+	}),
 }

@@ -30,7 +30,7 @@ var MSSwift = &Dialect{
 		"weak if role:string and content:any, alike",
 		"weak if role:string and @tools, alike",
 	),
-	Driver: &msSwift{&textCalls{&SideList{
+	Driver: &msSwift{&textCalls{NewSideList(&SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool_response",
 		Roles: []RoleName{
 			{"system", transcript.RoleSystem},
@@ -42,7 +42,7 @@ var MSSwift = &Dialect{
 		},
 		Content: "content", Name: "name", Args: "arguments",
 		CallTag: hermesCall, ResultTag: hermesResult,
-	}, []string{"tool_call"}}},
+	}), []string{"tool_call"}}},
 }
 
 // msSwift is a side list in which a turn may have several messages.
@@ -50,34 +50,38 @@ type msSwift struct{ *textCalls }
 
 // Reader implements Driver.
 func (d *msSwift) Reader(b *transcript.Builder) Reader {
-	r := &msSwiftReader{textCallsReader: d.reader(b)}
-	r.hooks = r
-	return r
+	return hook(&msSwiftReader{textCallsReader: d.reader(b)})
 }
 
 type msSwiftReader struct {
 	textCallsReader
 	model bool // the previous message was the assistant's
-	lo    int  // the first call of the turn
+	turn  int  // the first call of the turn
+	lo    int  // the first call of the message
 }
 
-// Read implements Reader. Each call is a separate message. Consecutive calls and
-// the text before them are one turn.
-func (r *msSwiftReader) Read(v source.Value) {
-	lo := len(r.b.Conv.Calls)
-	r.textCallsReader.Read(v)
+// onElement begins a message.
+func (r *msSwiftReader) onElement(v source.Value) source.Value {
+	r.lo = len(r.b.Conv.Calls)
+	return r.textCallsReader.onElement(v)
+}
+
+// onEnd joins turns. Each call is a separate message. Consecutive calls and the text before
+// them are one turn.
+func (r *msSwiftReader) onEnd(v source.Value) {
+	r.textCallsReader.onEnd(v)
 	calls := contains(r.roles, r.Role.In(v))
 	if content := r.Content.In(v); calls && content.Kind() != source.String {
 		r.readJSONCalls(content)
 	}
 	if calls && r.model {
 		r.b.SameTurn()
-		r.list = r.b.Conv.Calls[r.lo:]
+		r.list = r.b.Conv.Calls[r.turn:]
 	} else if calls {
-		r.lo = lo
+		r.turn = r.lo
 	}
 	if !calls {
-		r.lo = len(r.b.Conv.Calls)
+		r.turn = len(r.b.Conv.Calls)
 	}
 	r.model = r.b.Message().Role == transcript.RoleAssistant
 }

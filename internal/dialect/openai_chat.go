@@ -63,7 +63,7 @@ var OpenAIChat = &Dialect{
 		"tool_calls.#.function.thought_signature",
 		"tool_calls.#.function.provider_specific_fields.thought_signature",
 	},
-	Driver: &chat{&kwargs{&SideList{
+	Driver: &chat{&kwargs{&SideListDriver{SideList: &SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content", MessageID: "id",
 		Calls: "tool_calls|toolCalls", ID: "id|call_id", Function: "function|custom",
@@ -73,9 +73,9 @@ var OpenAIChat = &Dialect{
 		Reasoning: "reasoning_content",
 		Thoughts:  []string{"think", "thinking", "redacted_thinking"}, Signature: []string{"signature", "data", "encrypted"},
 		Other: []Lens{"refusal", "audio", "additional_kwargs.tool_calls"},
-		more:  "function_call", number: "index",
-		also: []Lens{"tool_calls", "toolCalls", "additional_kwargs"},
-	}, []copyList{{list: "content", tags: []string{"tool_use"}, id: "id", name: "name"}}, providerCall}},
+	}, extra: sideExtra{
+		more: "function_call", number: "index", also: []Lens{"tool_calls", "toolCalls", "additional_kwargs"},
+	}}, []copyList{{list: "content", tags: []string{"tool_use"}, id: "id", name: "name"}}, providerCall}},
 }
 
 // chat are messages that may make a single call in function_call, as in the first
@@ -98,7 +98,7 @@ type chatReader struct {
 // begin resets the reader for a conversation.
 func (r *chatReader) begin(d *chat, b *transcript.Builder) {
 	*r = chatReader{kwargsReader: d.reader(b), chat: d}
-	r.hooks = r
+	r.use(r)
 }
 
 // Renew implements Renewer.
@@ -114,24 +114,18 @@ const (
 	bareRuledOut          // some call has them
 )
 
-// onMore reads the call in function_call.
-func (r *chatReader) onMore() {
-	v := r.vals[slotMore]
-	if v.Kind() != source.Object {
-		return
+// onEnd reads the call in function_call.
+func (r *chatReader) onEnd(v source.Value) {
+	if call := r.vals[slotMore]; call.Kind() == source.Object {
+		f := r.lenses.called.Read(r.b, call)
+		r.legacy(call, f[0], f[1], r.now.wrong())
 	}
-	f := r.called.Read(r.b, v)
-	call := transcript.Call{
-		ID: transcript.Token{Span: v.Span()}, Name: transcript.TokenOf(f[0], v.Span()),
-		Kind: transcript.KindLegacyFunction, Answer: transcript.AnswerByPosition, WrongRole: r.now.wrong(),
-	}
-	setArgs(r.b, &call, f[1], r.Want)
-	r.b.Call(v, call, 0)
+	r.kwargsReader.onEnd(v)
 }
 
 // onCall inspects a call of the list. Ollama numbers functions, or writes calls
 // with an arguments object and without id and type.
-func (r *chatReader) onCall(v source.Value, call transcript.Call) transcript.Call {
+func (r *chatReader) onCall(v source.Value, call transcript.Call) (transcript.Call, bool) {
 	call, custom := customCall(v, call)
 	if r.numbered && r.undecided() && isSet(v.Get("function")) {
 		r.ollama()
@@ -139,7 +133,7 @@ func (r *chatReader) onCall(v source.Value, call transcript.Call) transcript.Cal
 	if !custom && r.bareness != bareRuledOut {
 		r.noteBare(call.Form == transcript.ArgsObject && !isSet(r.ID.In(v)) && isSet(v.Get("function")) && !isSet(v.Get("type")))
 	}
-	return call
+	return call, true
 }
 
 // onResult inspects a result. Ollama writes the name of the function instead of an

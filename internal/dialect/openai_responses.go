@@ -75,17 +75,13 @@ type responsesItems struct{ *Items }
 
 // Reader implements Driver.
 func (d responsesItems) Reader(b *transcript.Builder) Reader {
-	return responsesReader{d.Items.Reader(b), b}
+	return hook(&responsesReader{d.reader(b)})
 }
 
-type responsesReader struct {
-	Reader
-	b *transcript.Builder
-}
+type responsesReader struct{ itemsReader }
 
-// Read implements Reader.
-func (r responsesReader) Read(v source.Value) {
-	r.Reader.Read(v)
+// onEnd notes approvals.
+func (r *responsesReader) onEnd(v source.Value) {
 	// The call of a server that a human has approved names the request for approval.
 	if request := v.Get("approval_request_id"); v.Get("type").Is("mcp_call") && request.Kind() == source.String && len(r.b.Conv.Messages) > 0 {
 		r.b.Conv.Mentions = append(r.b.Conv.Mentions, transcript.Mention{

@@ -40,7 +40,7 @@ var OpenCode = &Dialect{
 		Aborted: evidence.All("info.error.name"),
 		Records: []Records{{
 			In: "parts|part|", Tag: "type", Calls: []string{"tool"}, Text: "text", Reasoning: "reasoning", Step: "step-start",
-			AsText: Form{JSON: `{"type":"text","text":"$text"}`, Copy: []string{"id", "sessionID", "messageID"}},
+			AsText: Stencil{JSON: `{"type":"text","text":"$text"}`, Copy: []string{"id", "sessionID", "messageID"}},
 			ID:     "callID", Name: "tool", Args: "state.input",
 			State: "state.status", States: []StateName{
 				{Written: "pending", State: transcript.CallOpen},

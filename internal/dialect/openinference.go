@@ -34,12 +34,12 @@ var OpenInference = &Dialect{
 		"plain if role:string and content|contents:any, alike",
 		"plain if role:string and tool_calls:array, alike",
 	),
-	Driver: &SideList{
+	Driver: NewSideList(&SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content|contents",
 		Calls:   "tool_calls", ID: "tool_call.id", Function: "tool_call.function",
 		Name: "name", Args: "arguments", Want: transcript.ArgsWantString,
 		ResultID: "tool_call_id", ResultName: "name",
 		CallTag: hermesCall, ResultTag: hermesResult,
-	},
+	}),
 }

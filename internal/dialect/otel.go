@@ -31,7 +31,7 @@ var OTel = &Dialect{
 		"shared if role:string and any parts has type=reasoning|thinking",
 		"plain if role:string",
 	),
-	Driver: &Blocks{
+	Driver: NewBlocks(&Blocks{
 		Role: "role", Content: "parts", Tag: "type",
 		Parts: []Part{
 			{Is: PartText, Tag: "text", With: evidence.All("content"), Text: "content"},
@@ -44,5 +44,5 @@ var OTel = &Dialect{
 			{Is: PartMedia, Tag: "uri"},
 			{Is: PartMedia, Tag: "file"},
 		},
-	},
+	}),
 }

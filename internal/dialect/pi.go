@@ -8,7 +8,7 @@ import (
 
 // piBlocks reads messages of pi and of OpenClaw, which used other keys for some
 // fields.
-var piBlocks = &Blocks{
+var piBlocks = NewBlocks(&Blocks{
 	Role: "role", Content: "content", Tag: "type",
 	Parts: []Part{
 		{Is: PartText, Tag: "text", Text: "text"},
@@ -25,8 +25,8 @@ var piBlocks = &Blocks{
 	// transformMessages of pi-ai skips such messages and keeps their results, from 0.49.3 to
 	// 1.5.2 (gh:earendil-works/pi#1139, gh:openclaw/openclaw#14322).
 	Omitted:   evidence.All("stopReason=aborted|error"),
-	TextBlock: []Form{{JSON: `{"type":"text","text":"$text"}`}},
-}
+	TextBlock: []Stencil{{JSON: `{"type":"text","text":"$text"}`}},
+})
 
 var piMembers = Members{
 	transcript.MemberImage:    "data|source.data",
@@ -87,19 +87,22 @@ var Pi = &Dialect{
 		ID:   "id", Parent: "parentId", Time: "timestamp", ShortIDs: true,
 		Boundary: []string{"compaction"}, KeptFrom: "firstKeptEntryId", KeptIndex: "firstKeptEntryIndex",
 		Copied: []Lens{"message.timestamp"}, Envelope: []string{"timestamp"},
-		Refs: []string{"firstKeptEntryId", "targetId", "fromId"},
-		// projectContextEntry in session-manager.js of 1.5.2, and docs/session-format.md there.
-		Edit: &RecordEdit{Type: "context_edit", Target: "targetId", With: "replacement", Calls: piCallsIn},
+		Refs:  []string{"firstKeptEntryId", "targetId", "fromId"},
+		Hooks: LogHooks{Edit: piEdit},
 	},
 }
 
-// piCallsIn returns the ids of the calls in the replacement of a message. A text in place of its
-// content has none.
-func piCallsIn(with source.Value) (ids []string) {
-	for _, block := range with.Get("content").Present() {
+// piEdit returns what a record replaces a message by: projectContextEntry in session-manager.js of
+// 1.5.2, and docs/session-format.md there. A text in place of its content has no calls.
+func piEdit(record source.Value) (e RecordEdit, is bool) {
+	if !record.Get("type").Is("context_edit") {
+		return e, false
+	}
+	e.Target, e.With = record.Get("targetId"), record.Get("replacement")
+	for _, block := range e.With.Get("content").Present() {
 		if block.Get("type").Is("toolCall") {
-			ids = append(ids, string(block.Get("id").Raw()))
+			e.Calls = append(e.Calls, string(block.Get("id").Raw()))
 		}
 	}
-	return ids
+	return e, true
 }

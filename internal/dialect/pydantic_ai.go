@@ -38,7 +38,7 @@ var PydanticAI = &Dialect{
 		"parts.#.provider_details.thought_signature/signature/encrypted_content",
 		"parts.#.id if part_kind=text|tool-call",
 	},
-	Driver: &Blocks{
+	Driver: NewBlocks(&Blocks{
 		Role: "kind", Roles: []RoleName{{"request", transcript.RoleUser}, {"response", transcript.RoleAssistant}},
 		Content: "parts", Tag: "part_kind",
 		Parts: []Part{
@@ -64,7 +64,7 @@ var PydanticAI = &Dialect{
 			{Is: PartReasoning, Tag: "thinking", Signature: "signature"},
 			{Is: PartMedia, Tag: "file"},
 		},
-		Message:   []Form{{JSON: `{"parts":"$blocks","kind":"request"}`}},
-		TextBlock: []Form{{If: "args", JSON: `{"content":"$text","part_kind":"text"}`}, {JSON: `{"content":"$text","part_kind":"user-prompt"}`}},
-	},
+		Message:   []Stencil{{JSON: `{"parts":"$blocks","kind":"request"}`}},
+		TextBlock: []Stencil{{If: "args", JSON: `{"content":"$text","part_kind":"text"}`}, {JSON: `{"content":"$text","part_kind":"user-prompt"}`}},
+	}),
 }

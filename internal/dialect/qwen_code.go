@@ -6,10 +6,10 @@ import (
 
 // qwenBlocks are the contents of a log, in which each answer of the model is a record. So two
 // answers in a row are two turns, and a call of the first one has lost its result.
-var qwenBlocks = &Blocks{
+var qwenBlocks = NewBlocks(&Blocks{
 	Role: geminiBlocks.Role, NoRole: geminiBlocks.NoRole, Content: geminiBlocks.Content, Positional: true, Inline: true,
 	Parts: geminiBlocks.Parts, Message: geminiBlocks.Message, TextBlock: geminiBlocks.TextBlock,
-}
+})
 
 // QwenCode is the session log of Qwen Code: Gemini contents in the envelope of
 // Claude Code.

@@ -70,7 +70,7 @@ func (d *Blocks) checkAnswer(c *checker, p *Part) {
 }
 
 // checkMessage checks the message that is written around results.
-func (d *Blocks) checkMessage(c *checker, f *Form) {
+func (d *Blocks) checkMessage(c *checker, f *Stencil) {
 	if f.JSON == "" || !c.object("json", f.JSON) {
 		return
 	}
@@ -81,7 +81,7 @@ func (d *Blocks) checkMessage(c *checker, f *Form) {
 }
 
 // checkTextBlock checks the block that is written for a text.
-func (d *Blocks) checkTextBlock(c *checker, f *Form) {
+func (d *Blocks) checkTextBlock(c *checker, f *Stencil) {
 	v := sampleResult(f.JSON)
 	if f.JSON == "" || v.Kind() != source.Object {
 		return

@@ -32,7 +32,7 @@ var SemanticKernel = &Dialect{
 	Members: Members{
 		transcript.MemberContent: "items|Items", transcript.MemberLastText: "items.-1.text|Items.-1.Text",
 	},
-	Driver: &Blocks{
+	Driver: NewBlocks(&Blocks{
 		Role: "role.Label|role|Role.Label|Role", Content: "items|Items", Tag: "content_type|$type", ResultsAlone: true,
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
@@ -50,13 +50,13 @@ var SemanticKernel = &Dialect{
 			{Is: PartMedia, Tag: "image"},
 			{Is: PartMedia, Tag: "ImageContent"},
 		},
-		Message: []Form{
+		Message: []Stencil{
 			{If: "Items", JSON: `{"Role":{"Label":"tool"},"Items":"$blocks"}`},
 			{JSON: `{"role":"tool","items":"$blocks"}`},
 		},
-		TextBlock: []Form{
+		TextBlock: []Stencil{
 			{If: "Items|$type", JSON: `{"$type":"TextContent","Text":"$text"}`},
 			{JSON: `{"content_type":"text","text":"$text"}`},
 		},
-	},
+	}),
 }

@@ -26,7 +26,7 @@ var ShareGPT = &Dialect{
 		"none if from=observation|tool|tool_response|function_response",
 		"decisive if from:string and value:any",
 	),
-	Driver: &textCalls{&SideList{
+	Driver: &textCalls{NewSideList(&SideList{
 		Role: "from", User: "human", Assistant: "gpt", Tool: "observation",
 		Roles: []RoleName{
 			{"human", transcript.RoleUser},
@@ -47,7 +47,7 @@ var ShareGPT = &Dialect{
 		},
 		Content: "value", Name: "name", Args: "arguments",
 		CallTag: hermesCall, ResultTag: hermesResult,
-	}, []string{"function_call", "tool_call"}},
+	}), []string{"function_call", "tool_call"}},
 }
 
 // Tags of calls and results in the text of models of the Hermes family, and of

@@ -64,21 +64,34 @@ type SideList struct {
 	// Other lists further fields that count as content. Without them, messages with
 	// such content would be reported as empty.
 	Other []Lens
+}
 
-	// more leads to calls that are not in the list of calls, for the hooks of one
-	// dialect. A single call is an object.
-	more Lens
-	// number is a field of a function that those hooks need.
-	number Lens
-	// also lists fields of a message that are read for another driver.
-	also []Lens
-
+// A SideListDriver reads and writes what a SideList describes.
+type SideListDriver struct {
+	*SideList
+	extra  sideExtra
 	once   sync.Once
-	flat   bool // the role is one of the fields
-	fields Plan // for a message
-	alsoAt int  // the slot of the first lens in also
-	call   Plan // for a call: id, function, name and arguments
-	called Plan // for a function: name, arguments and number
+	lenses sideLenses
+}
+
+// NewSideList returns the driver for a row.
+func NewSideList(row *SideList) *SideListDriver { return &SideListDriver{SideList: row} }
+
+// A sideExtra lists the fields that only hooks look at.
+type sideExtra struct {
+	// more leads to calls that are not in the list of calls. A single call is an object.
+	more   Lens
+	number Lens   // of a function
+	also   []Lens // of a message
+}
+
+// A sideLenses says how the fields of messages and calls are read, each in one pass.
+type sideLenses struct {
+	flat    bool    // the role is one of the fields
+	message *Lenses // the slots of a message
+	alsoAt  int     // the slot of the first lens in also
+	call    *Lenses // id, function, name and arguments
+	called  *Lenses // of a function: name, arguments and number
 	// ids and resultIDs are the spellings of the ids of calls and results. Their
 	// slots come after the other fields.
 	ids, resultIDs spellings
@@ -98,23 +111,29 @@ const (
 	slots
 )
 
-// compile makes the plans for reading a message and a call.
-func (d *SideList) compile() {
+// compiled returns the lenses, which are made on first use.
+func (d *SideListDriver) compiled() *sideLenses {
+	d.once.Do(d.compile)
+	return &d.lenses
+}
+
+func (d *SideListDriver) compile() {
+	p := &d.lenses
 	var role Lens
-	if d.flat = d.flatRole(); d.flat {
+	if p.flat = d.flatRole(); p.flat {
 		role = d.Role
 	}
 	paths := append([]Lens{
-		d.Content, d.MessageID, d.Calls, d.ResultID, d.ResultName, d.Error, d.Reasoning, d.more, role,
+		d.Content, d.MessageID, d.Calls, d.ResultID, d.ResultName, d.Error, d.Reasoning, d.extra.more, role,
 	}, d.Other...)
-	d.resultIDs = spellingsOf(d.ResultID, len(paths))
-	paths = append(paths, d.resultIDs.alts...)
-	d.alsoAt = len(paths)
-	d.fields.lenses = slices.Concat(paths, d.also)
+	p.resultIDs = spellingsOf(d.ResultID, len(paths))
+	paths = append(paths, p.resultIDs.alts...)
+	p.alsoAt = len(paths)
+	p.message = NewLenses(slices.Concat(paths, d.extra.also)...)
 	call := []Lens{d.ID, d.Function, d.Name, d.Args}
-	d.ids = spellingsOf(d.ID, len(call))
-	d.call.lenses = slices.Concat(call, d.ids.alts)
-	d.called.lenses = []Lens{d.Name, d.Args, d.number}
+	p.ids = spellingsOf(d.ID, len(call))
+	p.call = NewLenses(slices.Concat(call, p.ids.alts)...)
+	p.called = NewLenses(d.Name, d.Args, d.extra.number)
 }
 
 // flatRole reports whether the role is beside the other fields of a message.
@@ -142,10 +161,8 @@ func (d *SideList) named(val source.Value) (role transcript.Role, known bool) {
 	if len(d.Roles) == 0 {
 		return roleOf(val), true
 	}
-	for i := range d.Roles {
-		if val.Is(d.Roles[i].Written) {
-			return d.Roles[i].Role, true
-		}
+	if n := first(d.Roles, func(n *RoleName) bool { return val.Is(n.Written) }); n != nil {
+		return n.Role, true
 	}
 	return transcript.RoleNone, false
 }
@@ -236,63 +253,31 @@ func (d *SideList) isCall(v source.Value) bool {
 }
 
 // Reader implements Driver.
-func (d *SideList) Reader(b *transcript.Builder) Reader {
+func (d *SideListDriver) Reader(b *transcript.Builder) Reader {
 	r := d.reader(b)
-	r.hooks = &r
-	return &r
+	return hook(&r)
 }
 
-// reader returns a reader without hooks.
-func (d *SideList) reader(b *transcript.Builder) sideListReader {
-	d.once.Do(d.compile)
-	return sideListReader{SideList: d, b: b}
-}
-
-// sideHooks are the extensions that the file of one dialect adds to the reader.
-// Each reader is its own hooks, and inherits from sideListReader those that it does
-// not override.
-type sideHooks interface {
-	// onMessage is called when a message has begun. It reports whether it has read
-	// the content.
-	onMessage() bool
-	// onPart reports whether it has read a part of the content that is neither text
-	// nor reasoning.
-	onPart(part, tag source.Value) bool
-	// The call or the result that onCall or onResult returns replaces the one that
-	// was read.
-	onCall(v source.Value, call transcript.Call) transcript.Call
-	onResult(v source.Value, res transcript.Result) transcript.Result
-	// onMore reads calls that are not in the list of calls.
-	onMore()
+// reader returns a reader that has no hooks yet.
+func (d *SideListDriver) reader(b *transcript.Builder) sideListReader {
+	return sideListReader{SideList: d.SideList, lenses: d.compiled(), hooked: hooked{b: b}}
 }
 
 type sideListReader struct {
 	*SideList
-	b     *transcript.Builder
-	vals  []source.Value
-	split splitTurn
+	hooked
+	lenses *sideLenses
+	vals   []source.Value
+	split  splitTurn
 	// said is set if the last assistant message has content and no calls, opened if
 	// that content has the tag of a call. They are flags because the message's
 	// bytes may be gone by the next message.
 	said, opened bool
 
-	now   sideMessage
-	hooks sideHooks
+	now sideMessage
 	// numbered is set while the call being read has a function with a number.
 	numbered bool
 }
-
-func (r *sideListReader) onMessage() bool { return false }
-
-func (r *sideListReader) onPart(_, _ source.Value) bool { return false }
-
-func (r *sideListReader) onCall(_ source.Value, call transcript.Call) transcript.Call { return call }
-
-func (r *sideListReader) onResult(_ source.Value, res transcript.Result) transcript.Result {
-	return res
-}
-
-func (r *sideListReader) onMore() {}
 
 // A sideMessage is the message being read.
 type sideMessage struct {
@@ -357,16 +342,19 @@ func escapeOf(c byte) []byte {
 	return []byte(`\u`)
 }
 
-func (r *sideListReader) Read(v source.Value) {
+// Read implements Reader.
+func (r *sideListReader) Read(v source.Value) { r.element(v, r.read) }
+
+func (r *sideListReader) read(v source.Value) {
 	b := r.b
 	body := r.body(v)
 	if body.Span() != v.Span() {
 		b.Fields(v, nil, nil)
 	}
-	r.vals = r.fields.Read(b, body)
+	r.vals = r.lenses.message.Read(b, body)
 	var roleVal source.Value
 	var role transcript.Role
-	if !r.flat {
+	if !r.lenses.flat {
 		roleVal, role = r.role(v)
 	} else if named, known := r.named(r.vals[slotRole]); known {
 		roleVal, role = r.vals[slotRole], named
@@ -385,7 +373,7 @@ func (r *sideListReader) Read(v source.Value) {
 	switch {
 	case makes && (role == transcript.RoleOther || role == transcript.RoleNone):
 		role = transcript.RoleAssistant
-	case role == transcript.RoleNone && r.flat && r.vals[slotResultID].Kind() == source.String:
+	case role == transcript.RoleNone && r.lenses.flat && r.vals[slotResultID].Kind() == source.String:
 		role = transcript.RoleTool
 	}
 	m := b.Begin(v, roleVal, role, r.split.turn(role, r.vals[slotMessageID], role == transcript.RoleUser))
@@ -436,14 +424,14 @@ func (r *sideListReader) Read(v source.Value) {
 }
 
 func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention, wrong bool) {
-	f := r.call.Read(r.b, v)
-	id, function, name, args := r.ids.pick(f, f[0]), f[1], f[2], f[3]
+	f := r.lenses.call.Read(r.b, v)
+	id, function, name, args := r.lenses.ids.pick(f, f[0]), f[1], f[2], f[3]
 	call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), WrongRole: wrong}
 	r.callAliases(int32(len(r.b.Conv.Calls)), v, f, id)
 	owner := v
 	r.numbered = false
 	if function.Kind() == source.Object {
-		g := r.called.Read(r.b, function)
+		g := r.lenses.called.Read(r.b, function)
 		owner, name, args, r.numbered = function, g[0], g[1], isSet(g[2])
 	}
 	call.Name = transcript.TokenOf(name, owner.Span())
@@ -451,10 +439,10 @@ func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention
 		want = transcript.ArgsWantAny // such calls are not sent to the provider in this form
 	}
 	setArgs(r.b, &call, args, want)
-	r.b.Call(v, r.hooks.onCall(v, call), 0)
+	r.addCall(v, call, 0)
 }
 
-// spellings are the alternatives of an id, each with its slot in a plan.
+// spellings are the alternatives of an id, each with its slot.
 type spellings struct {
 	alts []Lens
 	lo   int
@@ -496,7 +484,7 @@ func (s *spellings) others(vals []source.Value, id source.Value) iter.Seq2[strin
 // callAliases notes the other ids of a call.
 func (r *sideListReader) callAliases(call int32, v source.Value, f []source.Value, id source.Value) {
 	c := r.b.Conv
-	for key, other := range r.ids.others(f, id) {
+	for key, other := range r.lenses.ids.others(f, id) {
 		t := transcript.TokenOf(other, v.Span())
 		c.Aliases = append(c.Aliases, transcript.Alias{Call: call, Result: -1, ID: t})
 		c.Copies = append(c.Copies, transcript.Copy{Call: call, Block: v.Span(), ID: t, IDKey: key, Name: transcript.Token{Span: v.Span()}})
@@ -509,11 +497,11 @@ func (r *sideListReader) results(v, body source.Value) {
 	if failed := r.vals[slotError]; failed.Exists() && failed.Kind() != source.Null {
 		res.Error = r.Failed == "" || writes(failed, r.Failed)
 	}
-	id := r.resultIDs.pick(r.vals, r.vals[slotResultID])
+	id := r.lenses.resultIDs.pick(r.vals, r.vals[slotResultID])
 	if id.Kind() == source.Array && id.First().Exists() {
 		for _, one := range id.Present() {
 			res.ID = transcript.TokenOf(one, v.Span())
-			r.b.Result(v, r.hooks.onResult(v, res))
+			r.addResult(v, res)
 		}
 		return
 	}
@@ -521,24 +509,15 @@ func (r *sideListReader) results(v, body source.Value) {
 		id = source.Value{}
 	}
 	res.ID = transcript.TokenOf(id, body.Span())
-	for _, other := range r.resultIDs.others(r.vals, id) {
+	for _, other := range r.lenses.resultIDs.others(r.vals, id) {
 		r.b.Conv.Aliases = append(r.b.Conv.Aliases, transcript.Alias{
 			Call: -1, Result: int32(len(r.b.Conv.Results)), ID: transcript.TokenOf(other, body.Span()),
 		})
 	}
-	r.b.Result(v, r.hooks.onResult(v, res))
+	r.addResult(v, res)
 }
 
-func (r *sideListReader) text(content source.Value) {
-	switch content.Kind() {
-	case source.String:
-		r.b.Block(transcript.BlockText, content, textFlags(content))
-	case source.Array:
-		for _, part := range content.Present() {
-			r.part(part)
-		}
-	}
-}
+func (r *sideListReader) text(content source.Value) { r.texts(content, 0, r.part) }
 
 func (r *sideListReader) part(v source.Value) {
 	text := v.Get("text")
@@ -593,17 +572,16 @@ func (d *SideList) WriteResult(r NewResult) []Field {
 	if name == "" && r.ID == "" {
 		return nil // the result could not name its call
 	}
-	var out []Field
-	if r.ID != "" {
-		out = append(out, Field{string(d.ResultID.Nth(spelling(d.Calls, body))), r.ID})
+	if r.ID != "" && !r.Named.Exists() || name == "" {
+		r.Name = "" // the id suffices
 	}
-	if (r.ID == "" || r.Named.Exists()) && r.Name != "" && name != "" {
-		out = append(out, Field{name, r.Name})
-	}
+	failed := ""
 	if d.Failed != "" {
-		out = append(out, Field{d.Error.Key(), `"` + d.Failed + `"`})
+		failed = `"` + d.Failed + `"`
 	}
-	return d.message(r.Message, d.Tool, append(out, Field{d.Content.Key(), r.Text}))
+	return d.message(r.Message, d.Tool, given(
+		Field{string(d.ResultID.Nth(spelling(d.Calls, body))), r.ID}, Field{name, r.Name}, Field{d.Error.Key(), failed}, Field{d.Content.Key(), r.Text},
+	))
 }
 
 // roleSpelling returns the index of the alternative of Role that v uses.
@@ -675,12 +653,7 @@ func (d *SideList) WriteText(t NewText) Text {
 	}
 	body := d.body(t.Message)
 	t.keep(body, d.Error.begins, t.Content)
-	parts := t.blocks([]source.Value{t.Content}, func(e source.Value) bool { return e.Get("type").Kind() == source.String },
-		func(raw string) []Field { return []Field{{"type", `"text"`}, {"text", raw}} })
-	content := t.joined()
-	if len(parts) > 1 {
-		content = list(parts)
-	}
+	content := t.content(t.blocks([]source.Value{t.Content}, hasType, textBlock))
 	// The other fields of the message are kept, except those that only results
 	// have.
 	members := replaceFields(body, []Field{{d.Content.Key(), content}}, func(key, _ source.Value) bool {
@@ -694,9 +667,6 @@ func (d *SideList) SaysMore(v source.Value) bool {
 	body := d.body(v)
 	return slices.ContainsFunc(d.Other, func(l Lens) bool { return !hollow(l.In(body)) })
 }
-
-// WriteMessage implements Writer. Results are separate messages.
-func (d *SideList) WriteMessage(string, source.Value) []Field { return nil }
 
 // Split implements Splitter. The elements of the list have the fields of results, or the message
 // has their contents in the same order. All else in the message is about none of them.

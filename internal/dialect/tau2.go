@@ -36,33 +36,24 @@ var Tau2 = &Dialect{
 		transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "arguments",
 		transcript.MemberResultContent: "content", transcript.MemberContent: "content",
 	},
-	Driver: &tau2{&SideList{
+	Driver: &tau2{NewSideList(&SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content", Calls: "tool_calls", ID: "id", Name: "name", Args: "arguments", Want: transcript.ArgsWantObject,
 		ResultID: "id", Error: "error", Failed: "true",
-	}},
+	})},
 }
 
 // tau2 is a side list in which the user may call tools too.
-type tau2 struct{ *SideList }
+type tau2 struct{ *SideListDriver }
 
 // Reader implements Driver.
-func (d *tau2) Reader(b *transcript.Builder) Reader { return &tau2Reader{d.SideList.Reader(b), b} }
+func (d *tau2) Reader(b *transcript.Builder) Reader { return hook(&tau2Reader{d.reader(b)}) }
 
-type tau2Reader struct {
-	Reader
-	b *transcript.Builder
-}
+type tau2Reader struct{ sideListReader }
 
-// Read implements Reader.
-func (r *tau2Reader) Read(v source.Value) {
-	lo := len(r.b.Conv.Calls)
-	r.Reader.Read(v)
-	if r.b.Message().Role == transcript.RoleUser {
-		for i := lo; i < len(r.b.Conv.Calls); i++ {
-			r.b.Conv.Calls[i].WrongRole = false
-		}
-	}
+func (r *tau2Reader) onCall(_ source.Value, call transcript.Call) (transcript.Call, bool) {
+	call.WrongRole = call.WrongRole && r.now.role != transcript.RoleUser
+	return call, true
 }
 
 // WriteResult implements Writer. A result names the requestor of its call.
@@ -70,9 +61,6 @@ func (d *tau2) WriteResult(r NewResult) []Field {
 	if r.ID == "" {
 		return nil
 	}
-	out := []Field{{"id", r.ID}, {"role", `"tool"`}, {"content", r.Text}}
-	if by := r.Element.Get("requestor"); by.Exists() {
-		out = append(out, Field{"requestor", string(by.Raw())})
-	}
-	return append(out, Field{"error", "true"})
+	return given(Field{"id", r.ID}, Field{"role", `"tool"`}, Field{"content", r.Text},
+		Field{"requestor", string(r.Element.Get("requestor").Raw())}, Field{"error", "true"})
 }

@@ -23,9 +23,9 @@ type NewText struct {
 	Element, Message source.Value
 	// Said are the values in the element that Label contains, such as the id.
 	Said []source.Span
-	// Forms are the keys of fields that the text does not keep, such as the type of the
+	// Without are the keys of fields that the text does not keep, such as the type of the
 	// element.
-	Forms []string
+	Without []string
 	// rest is a JSON string with the fields that neither the label nor the content
 	// contains, "" if there are none. It comes after the content.
 	rest string
@@ -48,7 +48,7 @@ func (t *NewText) keep(of source.Value, lost func(key source.Value) bool, values
 	collect = func(of source.Value, lost func(key source.Value) bool) {
 		for k, v := range of.Members() {
 			switch inside := func(s source.Span) bool { return v.Span().Contains(s) }; {
-			case v.Kind() == source.Null, contains(t.Forms, k), !lost(k), slices.Contains(said, v.Span()):
+			case v.Kind() == source.Null, contains(t.Without, k), !lost(k), slices.Contains(said, v.Span()):
 			case !slices.ContainsFunc(said, inside):
 				fields = append(fields, string(k.Raw())+":"+string(v.Raw()))
 			case v.Kind() == source.Object:
@@ -109,6 +109,15 @@ func list(blocks []NewBlock) string {
 // not a string becomes its JSON text.
 func (t *NewText) joined() string { return joinStrings(joinText(t.Label, t.Content), t.rest) }
 
+// content returns the text of a message: one JSON string or, if there are more blocks than
+// one, their list.
+func (t *NewText) content(blocks []NewBlock) string {
+	if len(blocks) > 1 {
+		return list(blocks)
+	}
+	return t.joined()
+}
+
 // joinText joins a JSON string and a value into one JSON string, on separate lines.
 func joinText(label string, v source.Value) string {
 	text := ""
@@ -164,6 +173,12 @@ func (t *NewText) blocks(values []source.Value, stays func(source.Value) bool, t
 	return out
 }
 
+// textBlock returns the fields of a block of text as most dialects write it.
+func textBlock(raw string) []Field { return []Field{{"type", `"text"`}, {"text", raw}} }
+
+// hasType reports whether a value is a block with a type.
+func hasType(v source.Value) bool { return v.Get("type").Kind() == source.String }
+
 // anyStays reports whether the list has an element that stays.
 func anyStays(v source.Value, stays func(source.Value) bool) bool {
 	for _, e := range v.Elements() {
@@ -172,6 +187,11 @@ func anyStays(v source.Value, stays func(source.Value) bool) bool {
 		}
 	}
 	return false
+}
+
+// setFields returns the fields of an object with those of set in place of the ones with the same key.
+func setFields(of source.Value, set ...Field) []Field {
+	return replaceFields(of, set, func(source.Value, source.Value) bool { return false })
 }
 
 // replaceFields returns the fields of an object, with the fields of set in place of

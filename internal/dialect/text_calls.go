@@ -8,20 +8,19 @@ import (
 // textCalls is a side list in which a call, or a list of calls, is JSON text without
 // an id, as in training data. Results have no ids either.
 type textCalls struct {
-	*SideList
+	*SideListDriver
 	roles []string // of messages whose content is such a text
 }
 
 // Reader implements Driver.
 func (d *textCalls) Reader(b *transcript.Builder) Reader {
 	r := d.reader(b)
-	r.hooks = &r
-	return &r
+	return hook(&r)
 }
 
-// reader returns a reader without hooks.
+// reader returns a reader that has no hooks yet.
 func (d *textCalls) reader(b *transcript.Builder) textCallsReader {
-	return textCallsReader{sideListReader: d.SideList.reader(b), roles: d.roles}
+	return textCallsReader{sideListReader: d.SideListDriver.reader(b), roles: d.roles}
 }
 
 type textCallsReader struct {
@@ -33,15 +32,19 @@ type textCallsReader struct {
 	answers int
 	spoke   bool // some text was a call
 	called  bool // the text of this message was a call
+	results int  // before this message
 }
 
-// Read implements Reader.
-func (r *textCallsReader) Read(v source.Value) {
-	results := len(r.b.Conv.Results)
-	r.called = false
-	r.sideListReader.Read(v)
+// onElement begins a message.
+func (r *textCallsReader) onElement(v source.Value) source.Value {
+	r.called, r.results = false, len(r.b.Conv.Results)
+	return v
+}
+
+// onEnd relates the results of a message to the calls.
+func (r *textCallsReader) onEnd(source.Value) {
 	switch {
-	case len(r.b.Conv.Results) > results:
+	case len(r.b.Conv.Results) > r.results:
 		r.settleAnswers()
 	case !r.called:
 		r.list = nil

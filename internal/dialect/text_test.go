@@ -60,7 +60,7 @@ func texts(d *Dialect, lines string) (call, result string) {
 		x := &c.Results[0]
 		result = asWritten(w.WriteText(NewText{
 			Label: `"RESULT"`, Content: value(x.Payload), Element: value(c.Blocks[x.Block].Span), Message: value(c.Messages[x.Message].Span()),
-			Said: []source.Span{x.ID.Span, x.Name.Span}, Forms: []string{"role", "type", "id", w.Keys(value(c.Blocks[x.Block].Span)).Type},
+			Said: []source.Span{x.ID.Span, x.Name.Span}, Without: []string{"role", "type", "id", w.Keys(value(c.Blocks[x.Block].Span)).Type},
 		}))
 	}
 	return call, result

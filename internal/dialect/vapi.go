@@ -37,7 +37,7 @@ var Vapi = &Dialect{
 		"plain if role:string and message|result:any, alike",
 		"plain if role:string and toolCalls:array, alike",
 	),
-	Driver: &SideList{
+	Driver: NewSideList(&SideList{
 		Role: "role", User: "user", Assistant: "bot", Tool: "tool_call_result",
 		Roles: []RoleName{
 			{"system", transcript.RoleSystem},
@@ -48,7 +48,7 @@ var Vapi = &Dialect{
 		},
 		Content: "message|result", Calls: "toolCalls", ID: "id", Function: "function", Name: "name", Args: "arguments", Want: transcript.ArgsWantString,
 		ResultID: "toolCallId", ResultName: "name",
-	},
+	}),
 }
 
 // voiceCheckOnly says why recorded voice calls are not repaired.

@@ -47,17 +47,17 @@ type vsCodeRequests struct{ *Combined }
 
 // Reader implements Driver.
 func (d vsCodeRequests) Reader(b *transcript.Builder) Reader {
-	return vsCodeReader{d.Combined.Reader(b).(*combinedReader)}
+	return hook(&vsCodeReader{d.reader(b)})
 }
 
-type vsCodeReader struct{ *combinedReader }
+type vsCodeReader struct{ combinedReader }
 
 // vsCodeHidden recognizes a request that is no longer sent. One condition is
 // enough.
 var vsCodeHidden = evidence.All("isHidden=true", "shouldBeRemovedOnSend")
 
-// Read implements Reader.
-func (r vsCodeReader) Read(v source.Value) {
+// onElement reads a request, of which the row only describes the displayed response.
+func (r *vsCodeReader) onElement(v source.Value) source.Value {
 	r.b.Fields(v, nil, nil)
 	from := len(r.b.Conv.Messages)
 	if prompt := Lens("message.text|message").In(v); prompt.Exists() {
@@ -76,11 +76,12 @@ func (r vsCodeReader) Read(v source.Value) {
 	if evidence.AnyHolds(vsCodeHidden, v) {
 		flagMessages(r.b.Conv, from, transcript.MessageSuperseded)
 	}
+	return source.Value{}
 }
 
 // rounds reads the turns of the assistant, whose calls have results by id, and the
 // results that answer no call.
-func (r vsCodeReader) rounds(rounds, results source.Value) {
+func (r *vsCodeReader) rounds(rounds, results source.Value) {
 	b := r.b
 	made := map[string]bool{}
 	for _, round := range rounds.Present() {

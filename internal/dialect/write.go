@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"slices"
+
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -33,18 +35,34 @@ type Writer interface {
 	// if WriteMessage does not return nil, of a block. It returns nil for a kind of
 	// call whose result cannot be inserted.
 	WriteResult(r NewResult) []Field
-	// WriteMessage returns the fields of a message that carries blocks of results.
-	// content is the list of blocks as JSON, near is a message of the conversation.
-	WriteMessage(content string, near source.Value) []Field
 	// WriteText returns a call or a result written as text.
 	WriteText(t NewText) Text
-	// Retagged returns the value of the field that names a result's kind, such that
-	// a result of kind from becomes one of kind to. It returns "" if no field names
-	// the kind, or if the kinds differ in other fields.
-	Retagged(from, to transcript.CallKind) string
 	// Keys returns the keys that a repair needs to change a message, in that
 	// message's spelling.
 	Keys(message source.Value) WriterKeys
+}
+
+// A MessageWriter is a driver whose results are blocks of a message.
+type MessageWriter interface {
+	// WriteMessage returns the fields of a message that carries blocks of results, or nil if each
+	// result is a message. content is the list of blocks as JSON, near is a message of the
+	// conversation.
+	WriteMessage(content string, near source.Value) []Field
+}
+
+// WriteMessage is that of a MessageWriter, and nil for other drivers.
+func WriteMessage(d Writer, content string, near source.Value) []Field {
+	if w, carries := d.(MessageWriter); carries {
+		return w.WriteMessage(content, near)
+	}
+	return nil
+}
+
+// A Retagger is a driver in which a field names the kind of a result.
+type Retagger interface {
+	// Retagged returns the value of that field for a result of kind from that becomes one of
+	// kind to. It returns "" if the kinds differ in other fields.
+	Retagged(from, to transcript.CallKind) string
 }
 
 // A Splitter is a driver that knows messages with a list of results in the shape of another
@@ -92,6 +110,11 @@ func (k *WriterKeys) UserTextFields(raw string) []Field {
 		return fill(k.UserText, map[string]string{"$text": raw})
 	}
 	return k.TextFields(raw)
+}
+
+// given returns the fields that have a value.
+func given(fields ...Field) []Field {
+	return slices.DeleteFunc(fields, func(f Field) bool { return f.Raw == "" })
 }
 
 // emptyFields returns those of the named fields that the object has, with empty

@@ -17,8 +17,8 @@ type Findings struct {
 	packed packed
 	n      int
 	words  words
-	// seen changes each finding that is read; nil for no change.
-	seen func(*Finding)
+	// change is called with each finding that is read; nil for no change.
+	change func(*Finding)
 }
 
 // Pack returns a list of findings.
@@ -56,8 +56,8 @@ func (fs *Findings) from(ref packedRef) iter.Seq[*Finding] {
 			for r.in != "" {
 				f := new(Finding)
 				r.finding(f)
-				if fs.seen != nil {
-					fs.seen(f)
+				if fs.change != nil {
+					fs.change(f)
 				}
 				if !yield(f) {
 					return
@@ -76,10 +76,10 @@ func (fs *Findings) List() []Finding {
 	return out
 }
 
-// Seen returns the same findings, with change applied to each one when it is read.
-func (fs *Findings) Seen(change func(*Finding)) Findings {
+// Changed returns the same findings, with change applied to each one when it is read.
+func (fs *Findings) Changed(change func(*Finding)) Findings {
 	out := *fs
-	out.seen = change
+	out.change = change
 	return out
 }
 

@@ -95,7 +95,7 @@ func TestFindings(t *testing.T) {
 			break
 		}
 	}
-	seen := fs.Seen(func(f *Finding) { f.Message = "seen" })
+	seen := fs.Changed(func(f *Finding) { f.Message = "seen" })
 	for f := range seen.All() {
 		if f.Message != "seen" {
 			t.Fatalf("message %q", f.Message)

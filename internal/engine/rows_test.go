@@ -112,7 +112,7 @@ func TestRowExamples(t *testing.T) {
 			if text == "{}" {
 				t.Fatal("the row does not say how a result is written: its calls need an Answer, and the driver may need Message; or CheckOnly says why toolguard does not repair such files")
 			}
-			if msg := w.WriteMessage("["+text+"]", source.NewValue([]byte(lines[0]), 0)); msg != nil {
+			if msg := dialect.WriteMessage(w, "["+text+"]", source.NewValue([]byte(lines[0]), 0)); msg != nil {
 				text = written(t, msg)
 			}
 			again := check(t, "written", []byte(lines[0]+"\n"+text+"\n"), Options{})

@@ -15,11 +15,11 @@ func TestUselessRepair(t *testing.T) {
 	t.Parallel()
 	d := &dialect.Dialect{
 		Name: "acme", Title: "Acme", Provider: "neutral", Window: transcript.WindowTool, Marks: evidence.All("speaker"),
-		Driver: &dialect.SideList{
+		Driver: dialect.NewSideList(&dialect.SideList{
 			Role: "speaker", User: "human", Assistant: "bot", Tool: "machine",
 			Roles:   []dialect.RoleName{{Written: "human", Role: transcript.RoleUser}, {Written: "bot", Role: transcript.RoleAssistant}, {Written: "machine", Role: transcript.RoleTool}},
 			Content: "says", Calls: "actions", ID: "meta.ref", Name: "tool", Args: "input", ResultID: "answers",
-		},
+		}),
 	}
 	const text = `{"history":[{"speaker":"human","says":"x"},{"speaker":"bot","says":"","actions":[{"tool":"ls","input":{}}]},{"speaker":"human","says":"y"}]}`
 	out, f, err := repaired([]byte(text), FixOptions{Options: Options{Dialects: dialect.Builtin().With(d)}})

@@ -420,11 +420,11 @@ func TestWriteErrors(t *testing.T) {
 func TestUnproved(t *testing.T) {
 	acme := &dialect.Dialect{
 		Name: "acme", Title: "Acme", Provider: "neutral", Window: transcript.WindowTool, Marks: evidence.All("speaker"),
-		Driver: &dialect.SideList{
+		Driver: dialect.NewSideList(&dialect.SideList{
 			Role: "speaker", User: "human", Assistant: "bot", Tool: "machine",
 			Roles:   []dialect.RoleName{{Written: "human", Role: transcript.RoleUser}, {Written: "bot", Role: transcript.RoleAssistant}, {Written: "machine", Role: transcript.RoleTool}},
 			Content: "says", Calls: "actions", ID: "meta.ref", Name: "tool", Args: "input", ResultID: "answers",
-		},
+		}),
 	}
 	const (
 		sound = `{"history":[{"speaker":"human","says":"x"},{"speaker":"bot","says":"y"}]}`

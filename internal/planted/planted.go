@@ -28,11 +28,11 @@ const Value = "planted"
 func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{
 		Name: "planted", Title: "Planted", Provider: "neutral", Window: transcript.WindowTool, Marks: evidence.All("by"),
-		Driver: driver{&dialect.SideList{
+		Driver: driver{dialect.NewSideList(&dialect.SideList{
 			Role: "by", User: "user", Assistant: "model", Tool: "tool",
 			Roles:   []dialect.RoleName{{Written: "user", Role: transcript.RoleUser}, {Written: "model", Role: transcript.RoleAssistant}, {Written: "tool", Role: transcript.RoleTool}},
 			Content: "says", Calls: "does", ID: "id", Name: "tool", Args: "input", ResultID: "answers",
-		}},
+		})},
 	}
 }
 
@@ -52,17 +52,19 @@ func Lines(id string) string { return strings.Join(Session(id), "\n") + "\n" }
 func Row(id string) string { return `{"history":[` + strings.Join(Session(id), ",") + `]}` }
 
 // driver is a driver that panics.
-type driver struct{ *dialect.SideList }
+type driver struct{ *dialect.SideListDriver }
 
 // Reader implements dialect.Driver.
-func (d driver) Reader(b *transcript.Builder) dialect.Reader { return reader{d.SideList.Reader(b)} }
+func (d driver) Reader(b *transcript.Builder) dialect.Reader {
+	return reader{d.SideListDriver.Reader(b)}
+}
 
 // WriteResult implements dialect.Writer.
 func (d driver) WriteResult(r dialect.NewResult) []dialect.Field {
 	if strings.Contains(r.ID, InRepair) {
 		panic(Value)
 	}
-	return d.SideList.WriteResult(r)
+	return d.SideListDriver.WriteResult(r)
 }
 
 type reader struct{ dialect.Reader }

@@ -186,7 +186,7 @@ func TestMemory(t *testing.T) {
 		w := &watcher{ReaderAt: strings.NewReader(text), every: n / 2}
 		src := source.NewSource("in", w, int64(len(text)))
 		src.AsLines() // else the place of each record is noted
-		r := newRedactor(&plan{}, newVocabulary(nil), []byte("k"), func(s sum) sum { return s })
+		r := newRedactor(&survey{}, newVocabulary(nil), []byte("k"), func(s sum) sum { return s })
 		start := live()
 		if err := r.write(t.Context(), bufio.NewWriterSize(w, 64<<10), src); err != nil {
 			t.Fatal(err)

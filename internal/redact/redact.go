@@ -88,7 +88,7 @@ func redact(ctx context.Context, src *source.Source, opts engine.Options, key []
 	if err != nil || before.Skipped != "" {
 		return &Redacted{Report: before}, err
 	}
-	p, err := newPlan(src, opts, before)
+	p, err := newSurvey(src, opts, before)
 	if err != nil {
 		return nil, err
 	}
@@ -121,11 +121,11 @@ func redact(ctx context.Context, src *source.Source, opts engine.Options, key []
 	}
 }
 
-// newRedactor returns a redactor that follows a plan.
-func newRedactor(p *plan, words *vocabulary, key []byte, seed func(sum) sum) *redactor {
+// newRedactor returns a redactor that follows a survey.
+func newRedactor(p *survey, words *vocabulary, key []byte, seed func(sum) sum) *redactor {
 	return &redactor{
-		filler: newFiller(seed, words.words), vocabulary: words, plan: p, mac: hmac.New(sha256.New, key), scanner: source.NewScanner(),
-		learned: &lessons{lengths: map[sum]int{}, marks: map[sum]variant{}, containers: map[int64]bool{}, plan: p},
+		filler: newFiller(seed, words.words), vocabulary: words, survey: p, mac: hmac.New(sha256.New, key), scanner: source.NewScanner(),
+		learned: &lessons{lengths: map[sum]int{}, marks: map[sum]variant{}, containers: map[int64]bool{}, survey: p},
 	}
 }
 

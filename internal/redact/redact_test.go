@@ -359,7 +359,7 @@ func TestSchemaNames(t *testing.T) {
 func TestOwnDialect(t *testing.T) {
 	own := &dialect.Dialect{
 		Name: "acme", Provider: "neutral", Marks: evidence.All("zork=quux"),
-		Driver: &dialect.Blocks{Role: "zpeaker", Content: "zaid", Tag: "zort"},
+		Driver: dialect.NewBlocks(&dialect.Blocks{Role: "zpeaker", Content: "zaid", Tag: "zort"}),
 	}
 	words := newVocabulary(dialect.Builtin().With(own))
 	if !words.tells["zpeaker"] || !words.tells["zort"] || words.tells["zaid"] {

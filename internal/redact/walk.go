@@ -41,7 +41,7 @@ type place struct {
 type redactor struct {
 	*filler
 	vocabulary *vocabulary
-	plan       *plan
+	survey     *survey
 	learned    *lessons
 	mac        hash.Hash
 	scanner    source.Scanner
@@ -101,10 +101,10 @@ func (r *redactor) run(in *input, out *output, at place, cut bool) (inString boo
 				p.mode = payload
 			}
 		}
-		if r.plan.dropsSchemas && (p.mode == declared || p.mode == named || p.mode == pattern) {
+		if r.survey.dropsSchemas && (p.mode == declared || p.mode == named || p.mode == pattern) {
 			p.mode = dropped
 		}
-		if m, is := r.plan.payload(in.offset()); is && p.mode < declared {
+		if m, is := r.survey.payload(in.offset()); is && p.mode < declared {
 			p.mode = m
 		}
 		return p
@@ -112,7 +112,7 @@ func (r *redactor) run(in *input, out *output, at place, cut bool) (inString boo
 	for in.more() && r.err == nil {
 		switch c := in.page[0]; {
 		case c == '{' || c == '[':
-			read := r.plan.isRead(in.offset())
+			read := r.survey.isRead(in.offset())
 			if read {
 				r.learned.contain(open)
 			}
@@ -152,7 +152,7 @@ func (r *redactor) run(in *input, out *output, at place, cut bool) (inString boo
 			p := place{}
 			if !isKey {
 				p = where()
-				if s := r.plan.decodes(in.offset()); s != nil {
+				if s := r.survey.decodes(in.offset()); s != nil {
 					r.learned.contain(open)
 					r.inString(in, out, p, s)
 					continue
@@ -165,7 +165,7 @@ func (r *redactor) run(in *input, out *output, at place, cut bool) (inString boo
 				top.key, top.known = r.key(&t, out, top)
 				top.onKey = false
 			} else {
-				if r.plan.isReadIn(&t) {
+				if r.survey.isReadIn(&t) {
 					r.learned.contain(open)
 				}
 				r.string(&t, out, p)
@@ -476,7 +476,7 @@ func (r *redactor) string(t *scalar, out *output, p place) {
 		k = text
 	}
 	kept := r.kept(t, p)
-	_, marked := r.plan.variants[t.start-1]
+	_, marked := r.survey.variants[t.start-1]
 	switch {
 	case marked && k == text && kept == 0: // a title that is a name
 		r.word(t, out, plain)
@@ -517,7 +517,7 @@ func (r *redactor) string(t *scalar, out *output, p place) {
 			kept += len(head)
 		}
 		end := t.end
-		if r.plan.blankAfter[t.start-1] {
+		if r.survey.blankAfter[t.start-1] {
 			t.end--
 		}
 		r.fill(out, t, r.sumOf(t, k), k, kept)
@@ -561,7 +561,7 @@ func (r *redactor) opening(t *scalar) string {
 			return tag
 		}
 	}
-	if r.plan.inTags && len(said) > 2 && said[0] == '<' && bytes.IndexByte(said, '>') > 1 {
+	if r.survey.inTags && len(said) > 2 && said[0] == '<' && bytes.IndexByte(said, '>') > 1 {
 		return "<a>"
 	}
 	return ""

@@ -18,19 +18,19 @@ import (
 
 // A builder makes new objects. It is reused, because there may be very many of them.
 type builder struct {
-	scan    source.Scanner
-	members []dialect.Field // of the current object
-	forms   []form          // of the last objects
+	scan      source.Scanner
+	members   []dialect.Field // of the current object
+	skeletons []skeleton      // of the last objects
 }
 
-// A form is an object with certain keys, without the values.
-type form struct {
+// A skeleton is an object with certain keys, without the values.
+type skeleton struct {
 	keys []string
 	gaps []string // the text before each value, and after the last one
 }
 
-// mostForms is the number of forms that are kept. Few objects of a file have other forms.
-const mostForms = 8
+// mostSkeletons is the number of skeletons that are kept. Few objects of a file have others.
+const mostSkeletons = 8
 
 // build returns a compact object with the given fields. If two fields have the same key, the
 // last value counts, at the place of the first. The result is checked: it is an object with
@@ -47,7 +47,7 @@ func (b *builder) build(fields []dialect.Field) ([]byte, error) {
 		members = append(members, f)
 	}
 	b.members = members
-	f, err := b.form(members)
+	f, err := b.skeleton(members)
 	if err != nil {
 		return nil, err
 	}
@@ -72,17 +72,17 @@ func (b *builder) build(fields []dialect.Field) ([]byte, error) {
 	return out, nil
 }
 
-// form returns the form of an object with the given fields. sjson makes it, once for many
+// skeleton returns the skeleton of an object with the given fields. sjson makes it, once for many
 // objects. sjson returns broken input without an error, so it only ever gets one object and
 // escaped keys.
-func (b *builder) form(members []dialect.Field) (*form, error) {
-	for i := range b.forms {
-		f := &b.forms[i]
+func (b *builder) skeleton(members []dialect.Field) (*skeleton, error) {
+	for i := range b.skeletons {
+		f := &b.skeletons[i]
 		if slices.EqualFunc(f.keys, members, func(key string, m dialect.Field) bool { return key == m.Key }) {
 			return f, nil
 		}
 	}
-	f := form{}
+	f := skeleton{}
 	out := []byte("{}")
 	for _, m := range members {
 		var err error
@@ -103,11 +103,11 @@ func (b *builder) form(members []dialect.Field) (*form, error) {
 		return nil, fmt.Errorf("not the members that were set: %.40q", out)
 	}
 	f.gaps = append(f.gaps, string(out[last:]))
-	if len(b.forms) == mostForms {
-		b.forms = slices.Delete(b.forms, 0, 1)
+	if len(b.skeletons) == mostSkeletons {
+		b.skeletons = slices.Delete(b.skeletons, 0, 1)
 	}
-	b.forms = append(b.forms, f)
-	return &b.forms[len(b.forms)-1], nil
+	b.skeletons = append(b.skeletons, f)
+	return &b.skeletons[len(b.skeletons)-1], nil
 }
 
 // escapeKey returns the sjson path of a key, whatever characters it contains.

@@ -170,9 +170,9 @@ func TestRenderDense(t *testing.T) {
 // TestForms: a form keeps only the keys of an object.
 func TestForms(t *testing.T) {
 	b := new(builder)
-	for i := range 3 * mostForms {
+	for i := range 3 * mostSkeletons {
 		for _, raw := range []string{`"x"`, `[1,{"a":2}]`, `"x"`} {
-			one, two := string(rune('a'+i)), string(rune('a'+(i*7)%(2*mostForms)))
+			one, two := string(rune('a'+i)), string(rune('a'+(i*7)%(2*mostSkeletons)))
 			got, err := b.build([]dialect.Field{{Key: one + ".", Raw: raw}, {Key: "key", Raw: "1"}, {Key: two, Raw: "null"}, {Key: "key", Raw: "2"}})
 			if want := `{"` + one + `.":` + raw + `,"key":2,"` + two + `":null}`; err != nil || string(got) != want {
 				t.Errorf("%s, %v, not %s", got, err, want)
@@ -185,7 +185,7 @@ func TestForms(t *testing.T) {
 			}
 		}
 	}
-	if len(b.forms) > mostForms {
-		t.Errorf("%d forms are kept", len(b.forms))
+	if len(b.skeletons) > mostSkeletons {
+		t.Errorf("%d skeletons are kept", len(b.skeletons))
 	}
 }

@@ -83,7 +83,7 @@ func (l *layout) layRecords() bool {
 			call: l.standing(call.Message), message: e.text, id: call.ID.Raw, of: e.call,
 			content: string(source.NewValue(e.text, 0).Get(l.keys(call.Message).Content).Raw()),
 		}
-		if fields := l.driver.WriteMessage("["+string(e.text)+"]", l.value(call.Message)); fields != nil {
+		if fields := dialect.WriteMessage(l.driver, "["+string(e.text)+"]", l.value(call.Message)); fields != nil {
 			if ins.message = l.build(fields); ins.message == nil {
 				return false
 			}

@@ -29,7 +29,7 @@ type Log struct {
 	added    bool // records were added
 	doubled  bool // a record has its id or its parent twice
 	indexed  bool
-	plan     *dialect.Plan
+	lenses   *dialect.Lenses
 	members  transcript.Builder
 	seed     maphash.Seed
 	ids      source.Index
@@ -176,7 +176,7 @@ func (l *Log) begin() {
 	for _, key := range f.Refs {
 		lenses = append(lenses, dialect.Lens(key))
 	}
-	l.plan = dialect.NewPlan(append(lenses, f.CallRefs...)...)
+	l.lenses = dialect.NewLenses(append(lenses, f.CallRefs...)...)
 }
 
 // Add adds the next record of the log. A caller that reads all records anyway adds them, so
@@ -191,7 +191,7 @@ func (l *Log) Add(rec source.Record) {
 			n.doubled, l.doubled = true, true
 		}
 	}
-	at := l.plan.Read(&l.members, rec.Value)
+	at := l.lenses.Read(&l.members, rec.Value)
 	if v := at[linkID]; v.Kind() == source.String {
 		n.id, n.idSlot = l.number(v.Raw()), slotOf(v, rec.Span)
 	}

@@ -482,7 +482,7 @@ func (p *Plan) movable(r int32) bool {
 }
 
 // blockwise reports whether results are blocks of a message.
-func (p *Plan) blockwise() bool { return p.driver.WriteMessage("[]", source.Value{}) != nil }
+func (p *Plan) blockwise() bool { return dialect.WriteMessage(p.driver, "[]", source.Value{}) != nil }
 
 // reading notes that a fix depends on the text of some calls or results.
 func (d *draft) reading(blocks ...int32) {
@@ -545,7 +545,7 @@ func (d *draft) splitMessage(m int32) bool {
 // near.
 func (d *draft) newMessage(h *list, behind, near int32, blocks content) bool {
 	list, kept := blocks.json()
-	text := d.build(d.driver.WriteMessage(list, d.value(near)))
+	text := d.build(dialect.WriteMessage(d.driver, list, d.value(near)))
 	if text == nil {
 		return false
 	}
@@ -572,9 +572,13 @@ func (d *draft) callersRole(block int32) bool {
 // retag gives a result the type that matches its call.
 func (d *draft) retag(r, c int32) bool {
 	call, res := &d.Conv.Calls[c], &d.Conv.Results[r]
+	w, tagged := d.driver.(dialect.Retagger)
+	if !tagged {
+		return false
+	}
 	d.reading(call.Block)
 	keys, element := d.keys(res.Message), d.Conv.Blocks[res.Block].Span
-	typ := d.driver.Retagged(res.Kind, call.Kind)
+	typ := w.Retagged(res.Kind, call.Kind)
 	v := d.at(element).Get(keys.Type)
 	if typ == "" || !v.Exists() || v.Is(typ) || d.foreign(res.Message) || d.foreign(call.Message) {
 		return false

@@ -92,7 +92,7 @@ func (d *draft) textResult(r int32) bool {
 		Label: label(resultLabel, name, res.ID), Content: d.at(res.Payload),
 		Model:   d.Conv.Messages[res.Message].Role == transcript.RoleAssistant,
 		Element: element, Message: d.value(res.Message),
-		Said: said, Forms: append(slices.Clip(d.boilerplate), mark),
+		Said: said, Without: append(slices.Clip(d.boilerplate), mark),
 	}
 	t := d.driver.WriteText(as)
 	if saysOnly(&t, as.Label) {
@@ -155,8 +155,8 @@ func (d *draft) write(b int32, t *dialect.Text) bool {
 	if t.Blocks == nil {
 		text := render(d.build(t.Message), styleOf(d.at(msg)), 0)
 		if text != nil && (blk.Span == msg || len(d.blocksOf(blk.Message)) == 1) {
-			if d.Log != nil && d.Log.Format.TextRecord != nil {
-				return d.writeRecord(msg, text, d.Log.Format.TextRecord)
+			if d.Log != nil && d.Log.Format.Hooks.TextRecord != nil {
+				return d.writeRecord(msg, text)
 			}
 			d.set(msg, string(text), false)
 			return true
@@ -186,8 +186,9 @@ func (d *draft) write(b int32, t *dialect.Text) bool {
 	return true
 }
 
-// writeRecord replaces a message by one that is in another kind of record.
-func (d *draft) writeRecord(msg source.Span, text []byte, kind *dialect.TextRecord) bool {
+// writeRecord replaces a message by one that is in the kind of record for texts.
+func (d *draft) writeRecord(msg source.Span, text []byte) bool {
+	becomes, payload := d.Log.Format.Hooks.TextRecord()
 	record := d.at(d.Log.recordAt(msg.Start))
 	typ := d.Log.Format.Type.In(record)
 	for k, v := range record.Members() {
@@ -195,8 +196,8 @@ func (d *draft) writeRecord(msg source.Span, text []byte, kind *dialect.TextReco
 			continue
 		}
 		colon := d.src.text(k.Span().End, msg.Start)
-		d.set(source.Span{Start: k.Span().Start, End: msg.End}, source.Quote(kind.Payload)+colon+string(text), false)
-		d.set(typ.Span(), source.Quote(kind.Type), true)
+		d.set(source.Span{Start: k.Span().Start, End: msg.End}, source.Quote(payload)+colon+string(text), false)
+		d.set(typ.Span(), source.Quote(becomes), true)
 		return true
 	}
 	return false

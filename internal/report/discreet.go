@@ -28,7 +28,7 @@ type discreetReporter struct{ Reporter }
 // File implements Reporter.
 func (d discreetReporter) File(r *engine.Report) error {
 	out := *r
-	out.Findings = r.Findings.Seen(discreet)
+	out.Findings = r.Findings.Changed(discreet)
 	return d.Reporter.File(&out)
 }
 

@@ -181,14 +181,14 @@ func (o *object) get(name string) source.Value {
 // has reports whether there is a field with the given key.
 func (o *object) has(name string) bool { return o.find([]byte(name)) >= 0 }
 
-// seen is the part of an object or array that schemas have evaluated.
-type seen struct {
+// An evaluated is the part of an object or array that schemas have evaluated.
+type evaluated struct {
 	all bool
 	in  []bool // by index, up to some length
 }
 
 // mark marks a field or element as evaluated.
-func (s *seen) mark(i, size int) {
+func (s *evaluated) mark(i, size int) {
 	if s.in == nil {
 		s.in = make([]bool, size)
 	}
@@ -196,7 +196,7 @@ func (s *seen) mark(i, size int) {
 }
 
 // add adds what another schema has evaluated of the same value.
-func (s *seen) add(t seen) {
+func (s *evaluated) add(t evaluated) {
 	s.all = s.all || t.all
 	if s.in == nil {
 		s.in = t.in
@@ -208,4 +208,4 @@ func (s *seen) add(t seen) {
 }
 
 // has reports whether a field or element has been evaluated.
-func (s *seen) has(i int) bool { return s.all || s.in != nil && s.in[i] }
+func (s *evaluated) has(i int) bool { return s.all || s.in != nil && s.in[i] }

@@ -80,7 +80,7 @@ func (v *validator) fail(at *place, message, broken string) {
 }
 
 // accepts reports whether a value is valid, without recording violations.
-func (v *validator) accepts(n *node, at *place, sc *scope, need bool) (seen, bool) {
+func (v *validator) accepts(n *node, at *place, sc *scope, need bool) (evaluated, bool) {
 	v.quiet++
 	defer func() { v.quiet-- }()
 	return v.check(n, at, sc, need)
@@ -88,22 +88,22 @@ func (v *validator) accepts(n *node, at *place, sc *scope, need bool) (seen, boo
 
 // check checks a place against a schema. It reports whether the value is valid and, if
 // need is set, what the schema has evaluated.
-func (v *validator) check(n *node, at *place, sc *scope, need bool) (seen, bool) {
+func (v *validator) check(n *node, at *place, sc *scope, need bool) (evaluated, bool) {
 	v.steps--
 	if len(at.open) == mostOpen || v.steps < 0 {
 		v.gaveUp = true
 	}
 	if n.always || v.gaveUp {
-		return seen{}, true
+		return evaluated{}, true
 	}
 	if n.never {
 		v.fail(at, "false schema", "nothing is allowed here")
-		return seen{}, false
+		return evaluated{}, false
 	}
 	if slices.Contains(at.open, n) {
 		// The schema refers back to itself. No value is valid that way, and there is
 		// nothing to report.
-		return seen{}, false
+		return evaluated{}, false
 	}
 	if at.open == nil {
 		at.open = at.room[:0]
@@ -114,7 +114,7 @@ func (v *validator) check(n *node, at *place, sc *scope, need bool) (seen, bool)
 		sc = &scope{n.res, sc}
 	}
 	if !v.plain(n, at) {
-		return seen{}, false
+		return evaluated{}, false
 	}
 	if n.ref != nil && n.draft < draft2019 {
 		return v.check(n.ref, at, sc, need)
@@ -140,13 +140,13 @@ func (v *validator) check(n *node, at *place, sc *scope, need bool) (seen, bool)
 		}
 	}
 	if c.done() {
-		return seen{}, false
+		return evaluated{}, false
 	}
 	c.refer(c.recursive())
 	c.refer(c.dynamic())
 	c.combined()
 	c.unevaluated()
-	return c.seen, c.ok
+	return c.evaluated, c.ok
 }
 
 // plain checks the keywords for values of any type. If one fails, the other keywords are
@@ -186,13 +186,13 @@ func (n *node) evaluates(at *place) bool {
 
 // A checking is the check of one place against one schema.
 type checking struct {
-	v    *validator
-	n    *node
-	at   *place
-	sc   *scope
-	need bool // what is evaluated must be known
-	seen seen
-	ok   bool
+	v         *validator
+	n         *node
+	at        *place
+	sc        *scope
+	need      bool // what is evaluated must be known
+	evaluated evaluated
+	ok        bool
 }
 
 // done reports whether the verdict is known and nothing else is needed.
@@ -208,7 +208,7 @@ func (c *checking) fail(message, broken string) {
 func (c *checking) self(n *node) bool {
 	s, ok := c.v.check(n, c.at, c.sc, c.need)
 	if ok && c.need {
-		c.seen.add(s)
+		c.evaluated.add(s)
 	}
 	return ok
 }
@@ -268,7 +268,7 @@ func (c *checking) combined() {
 	n := c.n
 	if n.not != nil && !c.done() {
 		if s, ok := c.v.accepts(n.not, c.at, c.sc, c.need); ok {
-			c.seen.add(s) // one finding is enough
+			c.evaluated.add(s) // one finding is enough
 			c.fail("'not' failed", "not")
 		}
 	}
@@ -285,7 +285,7 @@ func (c *checking) combined() {
 		s, ok := c.v.accepts(n.ifs, c.at, c.sc, c.need)
 		if ok {
 			if c.need {
-				c.seen.add(s)
+				c.evaluated.add(s)
 			}
 			c.refer(n.then)
 		} else {
@@ -322,7 +322,7 @@ func (c *checking) oneOf() {
 			continue
 		}
 		if s, ok := c.v.accepts(in, c.at, c.sc, c.need); ok {
-			c.seen.add(s)
+			c.evaluated.add(s)
 			c.fail(twoMatch(first, i), "oneOf")
 			return
 		}

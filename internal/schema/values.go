@@ -24,7 +24,7 @@ func (c *checking) object(r *objectRules) {
 		c.depend(d, "dependencies")
 	}
 	if r.additional != nil || r.closed {
-		c.seen.all = true
+		c.evaluated.all = true
 	}
 	c.members(r)
 	if r.names != nil {
@@ -109,7 +109,7 @@ func (c *checking) members(r *objectRules) {
 		switch {
 		case named:
 			if c.need {
-				c.seen.mark(i, len(o.members))
+				c.evaluated.mark(i, len(o.members))
 			}
 		case r.closed:
 			additional = append(additional, string(m.name))
@@ -156,10 +156,10 @@ func (c *checking) array(r *arrayRules) {
 		c.fail(fmt.Sprintf("last %d additionalItem(s) not allowed", size-len(r.first)), "additionalItems")
 	}
 	if r.closed || r.rest != nil {
-		c.seen.all = true
+		c.evaluated.all = true
 	} else if c.need {
 		for i := range min(size, len(r.first)) {
-			c.seen.mark(i, size)
+			c.evaluated.mark(i, size)
 		}
 	}
 	if r.contains != nil && !c.done() {
@@ -188,7 +188,7 @@ func (c *checking) contains(r *arrayRules, size int) {
 		if c.value(r.contains, c.element(i, e)) {
 			fit = append(fit, i)
 			if c.need && c.n.draft >= draft2020 {
-				c.seen.mark(i, size)
+				c.evaluated.mark(i, size)
 			}
 		}
 	}
@@ -252,16 +252,16 @@ func (c *checking) unevaluated() {
 	}
 	if c.at.value.Kind() == source.Object {
 		for i, m := range c.at.object().members {
-			if !c.done() && !c.seen.has(i) && !c.value(c.n.object.unevaluated, c.member(m)) {
+			if !c.done() && !c.evaluated.has(i) && !c.value(c.n.object.unevaluated, c.member(m)) {
 				c.ok = false
 			}
 		}
 	} else {
 		for i, e := range c.at.value.Elements() {
-			if !c.done() && !c.seen.has(i) && !c.value(c.n.array.unevaluated, c.element(i, e)) {
+			if !c.done() && !c.evaluated.has(i) && !c.value(c.n.array.unevaluated, c.element(i, e)) {
 				c.ok = false
 			}
 		}
 	}
-	c.seen.all = true
+	c.evaluated.all = true
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A Plan is a list of lenses that start at the same object, compiled into a map
+// A Lenses is a list of lenses that start at the same object, compiled into a map
 // from keys to slots. It reads them all in one pass over the object.
-type Plan struct {
+type Lenses struct {
 	once   sync.Once
 	lenses []Lens
 	at     map[string]int // from the first key of an alternative to an index in steps
@@ -27,51 +27,51 @@ type step struct {
 	rest Lens // the path below the first key, "" for the value itself
 }
 
-// NewPlan returns a plan with one slot per lens. It is compiled on first use,
-// because most plans are never used.
+// NewLenses returns a list with one slot per lens. It is compiled on first use,
+// because most lists are never used.
 //
 //go:noinline
-func NewPlan(lenses ...Lens) *Plan { return &Plan{lenses: lenses} }
+func NewLenses(lenses ...Lens) *Lenses { return &Lenses{lenses: lenses} }
 
-func (p *Plan) compile() {
-	p.at, p.steps, p.slots = map[string]int{}, make([][]step, 1), len(p.lenses)
-	for slot, l := range p.lenses {
-		if l == "" {
+func (l *Lenses) compile() {
+	l.at, l.steps, l.slots = map[string]int{}, make([][]step, 1), len(l.lenses)
+	for slot, lens := range l.lenses {
+		if lens == "" {
 			continue
 		}
-		for alt := range l.Alternatives() {
+		for alt := range lens.Alternatives() {
 			key, rest, _ := strings.Cut(string(alt), ".")
-			if p.at[key] == 0 {
-				p.at[key] = len(p.steps)
-				p.steps = append(p.steps, nil)
+			if l.at[key] == 0 {
+				l.at[key] = len(l.steps)
+				l.steps = append(l.steps, nil)
 			}
-			steps := &p.steps[p.at[key]]
-			*steps = append(*steps, step{slot, p.alts, Lens(rest)})
-			p.alts++
+			steps := &l.steps[l.at[key]]
+			*steps = append(*steps, step{slot, l.alts, Lens(rest)})
+			l.alts++
 		}
 	}
 }
 
-// planned holds the slots of a plan. It is reused for every object.
-type planned struct {
+// slotted holds the values in the slots. It is reused for every object.
+type slotted struct {
 	vals   []source.Value // by slot; None if absent
 	ranks  []int          // rank of the alternative in the slot; a null ranks after all others
 	filled []int          // the slots that hold a value
 }
 
 // beginning returns the index of the steps that begin with key, or 0.
-func (p *Plan) beginning(key source.Value) int {
+func (l *Lenses) beginning(key source.Value) int {
 	raw := key.Raw()
-	n, known := p.at[string(raw[1:len(raw)-1])]
+	n, known := l.at[string(raw[1:len(raw)-1])]
 	if !known && bytes.IndexByte(raw, '\\') >= 0 {
-		n = p.at[key.Str()]
+		n = l.at[key.Str()]
 	}
 	return n
 }
 
 // put stores a value in the slots of its key. The first alternative of a lens that
 // is not null wins, whatever the order of keys.
-func (s *planned) put(p *Plan, steps []step, val *source.Value) {
+func (s *slotted) put(l *Lenses, steps []step, val *source.Value) {
 	for i := range steps {
 		st := &steps[i]
 		got, rank := val, st.rank
@@ -83,7 +83,7 @@ func (s *planned) put(p *Plan, steps []step, val *source.Value) {
 		case source.None:
 			continue
 		case source.Null:
-			rank += p.alts
+			rank += l.alts
 		}
 		there := s.vals[st.slot].Exists()
 		if !there {
@@ -96,18 +96,13 @@ func (s *planned) put(p *Plan, steps []step, val *source.Value) {
 }
 
 // Read returns the value of each lens in v, None if it is absent, and reports
-// duplicate keys. The values are valid until b follows the plan again.
-func (p *Plan) Read(b *transcript.Builder, v source.Value) []source.Value {
-	p.once.Do(p.compile)
-	return p.read(b, v)
-}
-
-// read is Read for a compiled plan.
-func (p *Plan) read(b *transcript.Builder, v source.Value) []source.Value {
-	m := b.Members(v, p)
-	s, used := m.Kept().(*planned)
+// duplicate keys. The values are valid until b reads with these lenses again.
+func (l *Lenses) Read(b *transcript.Builder, v source.Value) []source.Value {
+	l.once.Do(l.compile)
+	m := b.Members(v, l)
+	s, used := m.Kept().(*slotted)
 	if !used {
-		s = &planned{make([]source.Value, p.slots), make([]int, p.slots), make([]int, 0, p.slots)}
+		s = &slotted{make([]source.Value, l.slots), make([]int, l.slots), make([]int, 0, l.slots)}
 		m.Keep(s)
 	}
 	// Clearing only the filled slots is cheaper, because most objects fill few.
@@ -118,11 +113,11 @@ func (p *Plan) read(b *transcript.Builder, v source.Value) []source.Value {
 	for m.Next() {
 		n, fresh := m.Note()
 		if fresh {
-			n = p.beginning(m.Key())
+			n = l.beginning(m.Key())
 			m.SetNote(n)
 		}
 		if n > 0 {
-			s.put(p, p.steps[n], m.Value())
+			s.put(l, l.steps[n], m.Value())
 		}
 	}
 	return s.vals

@@ -14,9 +14,9 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// A plan has what readers and rules say of a source: where they read JSON in strings, where
+// A survey has what readers and rules say of a source: where they read JSON in strings, where
 // payloads are, and which verdicts depend on a text.
-type plan struct {
+type survey struct {
 	encoded    []encodedJSON
 	payloads   []span
 	read       []int64           // where messages, calls and results begin, in order
@@ -50,7 +50,7 @@ type lessons struct {
 	// results are read.
 	containers map[int64]bool
 	changed    bool
-	plan       *plan
+	survey     *survey
 }
 
 // contain notes in what a message, a call or a result is.
@@ -81,15 +81,15 @@ func (l *lessons) length(s sum, n int, escaped bool) int {
 
 // mark returns the variant of a word.
 func (l *lessons) mark(at int64, s sum) variant {
-	if v, marked := l.plan.variants[at]; marked && l.marks[s] != v {
+	if v, marked := l.survey.variants[at]; marked && l.marks[s] != v {
 		l.marks[s], l.changed = v, true
 	}
 	return l.marks[s]
 }
 
-// newPlan returns the plan for a source with these findings.
-func newPlan(src *source.Source, opts engine.Options, found *engine.Report) (*plan, error) {
-	p := &plan{blankAfter: map[int64]bool{}, variants: map[int64]variant{}}
+// newSurvey returns the survey of a source with these findings.
+func newSurvey(src *source.Source, opts engine.Options, found *engine.Report) (*survey, error) {
+	p := &survey{blankAfter: map[int64]bool{}, variants: map[int64]variant{}}
 	d := opts.Dialects.ByName(found.File.Dialect)
 	_, conversations := container.Read(src, detect.Options{Dialects: opts.Dialects, Dialect: opts.Dialect, Request: opts.Request}, nil)
 	for conv, err := range conversations {
@@ -140,7 +140,7 @@ func newPlan(src *source.Source, opts engine.Options, found *engine.Report) (*pl
 }
 
 // add adds the payloads of a conversation, and the strings in which it has JSON.
-func (p *plan) add(src *source.Source, conv *transcript.Conversation) {
+func (p *survey) add(src *source.Source, conv *transcript.Conversation) {
 	origin := func(at source.Span) source.Span {
 		if conv.Unfolded != nil && !at.IsZero() {
 			return conv.Unfolded.Origin(at)
@@ -196,7 +196,7 @@ func (p *plan) add(src *source.Source, conv *transcript.Conversation) {
 }
 
 // echoes adds what is read of the records that repeat results.
-func (p *plan) echoes(src *source.Source, log *dialect.Log, conv *transcript.Conversation) error {
+func (p *survey) echoes(src *source.Source, log *dialect.Log, conv *transcript.Conversation) error {
 	for i := range conv.Echoes {
 		record, err := src.Value(conv.Echoes[i].At)
 		if err != nil {
@@ -239,7 +239,7 @@ func stringAround(src *source.Source, call source.Span) source.Span {
 }
 
 // decodes returns the string at an offset if a reader reads JSON in it, or nil.
-func (p *plan) decodes(at int64) *encodedJSON {
+func (p *survey) decodes(at int64) *encodedJSON {
 	i, is := slices.BinarySearchFunc(p.encoded, at, func(s encodedJSON, at int64) int { return cmp.Compare(s.span.Start, at) })
 	if !is {
 		return nil
@@ -248,7 +248,7 @@ func (p *plan) decodes(at int64) *encodedJSON {
 }
 
 // isReadIn reports whether a message, a call or a result begins in a string, or is assembled from it.
-func (p *plan) isReadIn(t *scalar) bool {
+func (p *survey) isReadIn(t *scalar) bool {
 	if !p.inStrings {
 		return false
 	}
@@ -257,13 +257,13 @@ func (p *plan) isReadIn(t *scalar) bool {
 }
 
 // isRead reports whether a message, a call or a result begins at an offset.
-func (p *plan) isRead(at int64) bool {
+func (p *survey) isRead(at int64) bool {
 	_, is := slices.BinarySearch(p.read, at)
 	return is
 }
 
 // payload returns the mode of the payload at an offset, if there is one.
-func (p *plan) payload(at int64) (mode, bool) {
+func (p *survey) payload(at int64) (mode, bool) {
 	i, _ := slices.BinarySearchFunc(p.payloads, at, func(s span, at int64) int {
 		if s.End <= at {
 			return -1
