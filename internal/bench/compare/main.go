@@ -50,6 +50,7 @@ func compare(ctx context.Context, args []string, programs makePrograms, out, pro
 	quick := flags.Bool("quick", false, "one round with small inputs, to see that everything runs")
 	only := flags.String("only", "", "measure only these, separated by commas: "+strings.Join(names, ", "))
 	data := flags.String("data", "", "a `directory` with JSONL files, repeated until they are as long as the other rows")
+	small := flags.String("small", filepath.Join("testdata", "transcripts"), "a `directory` with transcripts of many formats, of which the small ones are repeated")
 	keep := flags.String("keep", "", "make inputs and programs in this new `directory`, leave them there, and print each command that is measured")
 	page := flags.String("write", "", "write the page to this `file`, and its chart beside it")
 	if err := flags.Parse(args); err != nil {
@@ -71,7 +72,7 @@ func compare(ctx context.Context, args []string, programs makePrograms, out, pro
 		return errors.New("wrong arguments; -h shows the flags")
 	}
 
-	m := &meter{keep: *keep != "", size: *size, rounds: *rounds, data: *data, progress: progress}
+	m := &meter{keep: *keep != "", size: *size, rounds: *rounds, data: *data, small: *small, progress: progress}
 	if m.keep {
 		m.dir, err = filepath.Abs(*keep)
 		if err == nil {

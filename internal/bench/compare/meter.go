@@ -28,7 +28,7 @@ type meter struct {
 	dir          string
 	keep         bool // keep the inputs
 	size, rounds int
-	data         string
+	data, small  string
 	progress     io.Writer
 
 	toolguard, portable, empty string
