@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
@@ -334,6 +335,38 @@ func TestContextIsAsked(t *testing.T) {
 	if _, err := toolguard.Check(ctx, strings.NewReader(document)); err != nil || ctx.asked < 2*turns {
 		t.Errorf("asked %d times for %d messages, %v", ctx.asked, 2*turns, err)
 	}
+}
+
+// TestContextIsAskedSeldom: the context is looked at after some work, and not before each rule.
+func TestContextIsAskedSeldom(t *testing.T) {
+	t.Parallel()
+	const rows = 1_000
+	dataset := strings.Repeat(`{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":"a"}]}`+"\n", rows)
+	ctx := &countdown{Context: t.Context(), left: math.MaxInt}
+	if _, err := toolguard.Check(ctx, strings.NewReader(dataset)); err != nil || ctx.asked > 8*rows {
+		t.Errorf("asked %d times for %d rows, %v", ctx.asked, rows, err)
+	}
+}
+
+// TestDeadline: a check of 10 MB ends soon after its deadline. The machine may do other things, so
+// one of several tries is enough.
+func TestDeadline(t *testing.T) {
+	const pair = `,{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"ls","input":{}}]},{"role":"user","content":"on"}`
+	body := []byte(`{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"q"}` + strings.Repeat(pair, 10<<20/len(pair)) + `]}`)
+	best := time.Hour
+	for range 20 {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		begun := time.Now()
+		_, err := toolguard.CheckBytes(ctx, body)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("10 MB were checked in 50 ms, or %v", err)
+		}
+		if best = min(best, time.Since(begun)); best < 100*time.Millisecond {
+			return
+		}
+	}
+	t.Errorf("it ends after %v", best)
 }
 
 // TestContextEndsReading: input that never ends is read until the context is

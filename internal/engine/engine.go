@@ -473,8 +473,9 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 		rc.Tools = t
 	}
 	c.unrepaired = d.CheckOnly != "" || conv.Unfolded != nil
+	work := workOfValue * int64(1+len(conv.Messages)+len(conv.Blocks)+len(conv.Calls)+len(conv.Results))
 	for _, r := range c.rules() {
-		if c.goesOn(lookEvery) {
+		if c.goesOn(work) {
 			rc.Run(r)
 		}
 	}
