@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A Level is how a provider reacts to the problem of a cell.
@@ -334,6 +335,9 @@ type Profile struct {
 	// Rest are cells that the profile shares with others. If Cells do not know a point, the
 	// first of Rest that knows it applies.
 	Rest []*Cells
+
+	once sync.Once
+	all  Cells // what Cell returns for each point
 }
 
 // Own returns what is known of a point, without the cells of the API that this one copies.
@@ -347,15 +351,23 @@ func (p *Profile) Own(at Point) Cell {
 
 // Cell returns what is known of a point.
 func (p *Profile) Cell(at Point) Cell {
-	c := p.Own(at)
-	if c.Level == Unknown && p.Like != nil {
-		c = p.Like.Cell(at)
-		c.Confidence, c.Text, c.Also = Low, "", nil
-		if c.Source != "" {
-			c.Source = "as " + p.Like.Name
+	p.once.Do(p.compile)
+	return p.all[at]
+}
+
+// compile makes the table of all cells, with those of the API that this one copies.
+func (p *Profile) compile() {
+	for at := range points {
+		c := p.Own(at)
+		if c.Level == Unknown && p.Like != nil {
+			c = p.Like.Cell(at)
+			c.Confidence, c.Text, c.Also = Low, "", nil
+			if c.Source != "" {
+				c.Source = "as " + p.Like.Name
+			}
 		}
+		p.all[at] = c
 	}
-	return c
 }
 
 // Role returns the profile's name for a role, "" if it is not known.
