@@ -148,10 +148,11 @@ type finder struct {
 	sums []func()
 	// taken are the values whose messages have been found.
 	taken map[source.Span]bool
-	lists bool  // there are arrays of objects that are not messages
-	wraps bool  // the elements of arrays are searched for wrapped messages
-	left  int64 // how many bytes may still be searched below freeDepth
-	lone  bool  // single messages are wanted too
+	lists bool           // there are arrays of objects that are not messages
+	wraps bool           // the elements of arrays are searched for wrapped messages
+	left  int64          // how many bytes may still be searched below freeDepth
+	lone  bool           // single messages are wanted too
+	index source.Indexer // of an element of a list
 }
 
 // isTaken reports whether the messages of a value have been found.
@@ -180,7 +181,7 @@ func (f *finder) array(v source.Value, path []string, ctx Place, depth int) {
 	if ctx.Unfolded == nil && (f.invocations(v, path, ctx) || f.rows(v, path, ctx)) {
 		return
 	}
-	if class, log := listClass(f.set, v, nil); class != ClassOther {
+	if class, log := f.listClass(v, nil); class != ClassOther {
 		f.emit(ctx, path, class, log, v)
 		return
 	}
@@ -431,7 +432,7 @@ func (f *finder) composite(v source.Value, c *composite) []source.Value {
 		}
 		switch {
 		case p.Kind() == source.Array:
-			class, _ := listClass(f.set, p, nil)
+			class, _ := f.listClass(p, nil)
 			empty := !p.First().Exists()
 			if class != ClassMessage && !empty || i == 1 && empty {
 				return nil

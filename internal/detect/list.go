@@ -18,13 +18,13 @@ const (
 // and the others must be tagged like its items and messages. Elements before the first
 // message are bookkeeping if there is more than one message. All other elements are
 // opaque. into is the path from an element to the value to examine.
-func listClass(set *dialect.Set, v source.Value, into []string) (Class, *dialect.Dialect) {
+func (f *finder) listClass(v source.Value, into []string) (Class, *dialect.Dialect) {
+	set := f.set
 	n, messages, decisive, tagged, records := 0, 0, 0, 0, 0
 	before := 0      // the number of elements before the first message
 	unknown := false // an element is a message of an unknown dialect
 	var logs votes
 	var h head
-	var index source.Indexer
 	for i, e := range v.Present() {
 		spoken := messages+records > 0
 		if !spoken && i >= mostHeadElements || spoken && (n >= listHead || i >= 2*mostHeadElements) {
@@ -37,7 +37,7 @@ func listClass(set *dialect.Set, v source.Value, into []string) (Class, *dialect
 		if e = e.Path(into...); e.Kind() != source.Object {
 			continue
 		}
-		e = index.Of(e)
+		e = f.index.Of(e)
 		if c := logs.add(set, e, &h); c.Weight != evidence.None && !c.yields(set, e) {
 			if records++; !c.speaks {
 				tagged++

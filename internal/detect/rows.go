@@ -80,7 +80,7 @@ func (f *finder) rows(list source.Value, path []string, ctx Place) bool {
 		if len(sessions) > 1 {
 			at = append(slices.Clone(path), strconv.Itoa(starts[name]))
 		}
-		if class, _ := listClass(f.set, p.Unfolded.Value(), nil); class == ClassMessage {
+		if class, _ := f.listClass(p.Unfolded.Value(), nil); class == ClassMessage {
 			f.emit(*p, at, ClassMessage, nil, p.Unfolded.Value())
 		}
 	}

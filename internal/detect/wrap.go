@@ -206,7 +206,7 @@ func (f *finder) wrapped(list source.Value, path []string, ctx Place) bool {
 	if ctx.Into = wrapOf(f.set, list); ctx.Into == nil {
 		return false
 	}
-	class, log := listClass(f.set, list, ctx.Into)
+	class, log := f.listClass(list, ctx.Into)
 	if class != ClassOther {
 		f.emit(ctx, path, class, log, list)
 	}
