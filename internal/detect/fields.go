@@ -2,20 +2,21 @@ package detect
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A field is what a key says about the object that has it, or about the messages that it
-// leads to.
+// A field is what keys say about the object that has one of them, or about the messages that they
+// lead to.
 type field struct {
-	key  string
+	keys string // separated by spaces
 	role role
 	// needs are keys of which the object must have one, too: for a copy and another form, the
 	// fields with the messages.
-	needs []string
+	needs string
 }
 
 // A role is a set of roles of a field. The roles of an object are those of its fields.
@@ -35,100 +36,44 @@ const (
 	roleRecorded                  // it has the attributes of a span
 	roleTold                      // it is the input or the output of a span
 	roleTimed                     // it says when a span began
-	roleColumn                    // it is in a table whose rows people export
-	roleUser                      // it has the user's message of an invocation
 	rolePiece                     // a piece of an answer has it
 )
 
 // fields lists the fields with a role. A key may have several.
 var fields = []field{
-	{"trajectory", roleCopy, []string{"history", "messages"}},
-	{"events", roleCopy, []string{"messages", "Messages", "samples", "history"}},
-	{"spans", roleCopy, []string{"messages"}},
-	{"trace", roleCopy, []string{"observations"}},
+	{"trajectory", roleCopy, "history messages"},
+	{"events", roleCopy, "messages Messages samples history"},
+	{"spans", roleCopy, "messages"},
+	{"trace", roleCopy, "observations"},
 
-	{"raw_messages", roleForm, []string{"messages"}},
-	{"tool_results", roleForm, []string{"message"}}, // each repeats its call
-	{"model_input_messages", roleForm, nil},
+	{"raw_messages", roleForm, "messages"},
+	{"tool_results", roleForm, "message"}, // each repeats its call
+	{"model_input_messages", roleForm, ""},
 
-	{"output", roleTrace | roleTold, nil},
-	{"input", roleTold, nil},
-	{"inputs", roleTrace, []string{"outputs", "run_type"}},
-	{"outputs", roleTrace, nil},
-	{"choices", roleTrace, nil},
-	{"spans", roleTrace, nil},
-	{"response", roleTrace, nil},
-	{"preferred_output", roleTrace, nil},
-	{"non_preferred_output", roleTrace, nil},
+	{"output outputs choices spans response preferred_output non_preferred_output", roleTrace, ""},
+	{"inputs", roleTrace, "outputs run_type"},
 
-	{"max_tokens", roleRequest, nil},
-	{"max_completion_tokens", roleRequest, nil},
-	{"max_output_tokens", roleRequest, nil},
-	{"temperature", roleRequest, nil},
-	{"top_p", roleRequest, nil},
-	{"stream", roleRequest, nil},
-	{"tool_choice", roleRequest, nil},
-	{"parallel_tool_calls", roleRequest, nil},
-	{"response_format", roleRequest, nil},
-	{"stop", roleRequest, nil},
-	{"reasoning", roleRequest, nil},
-	{"thinking", roleRequest, nil},
-	{"anthropic_version", roleRequest | roleAPI, nil},
-	{"system", roleRequest, nil},
-	{"inferenceConfig", roleRequest, nil},
-	{"toolConfig", roleRequest, nil},
-	{"generationConfig", roleRequest, nil},
-	{"generation_config", roleRequest, nil},
-	{"contents", roleAPI, []string{"generationConfig", "generation_config", "tools", "systemInstruction", "system_instruction"}},
-	{"model", roleModel, nil},
-	{"modelId", roleModel, nil},
+	{
+		"max_tokens max_completion_tokens max_output_tokens temperature top_p stream tool_choice parallel_tool_calls response_format " +
+			"stop reasoning thinking anthropic_version system inferenceConfig toolConfig generationConfig generation_config",
+		roleRequest, "",
+	},
+	{"model modelId", roleModel, ""},
+	{"anthropic_version", roleAPI, ""},
+	{"contents", roleAPI, "generationConfig generation_config tools systemInstruction system_instruction"},
+	{"previous_response_id conversation", roleState, ""},
+	{"host url uri endpoint base_url baseUrl baseURL api_base apiBase provider custom_llm_provider", roleHost, ""},
 
-	{"previous_response_id", roleState, nil},
-	{"conversation", roleState, nil},
+	{"traceId trace_id traceID spanId span_id spanID spanContext context parentObservationId", roleSpan, ""},
+	{"parentObservationId", roleObserved, ""},
+	{"attributes tags span_attributes", roleRecorded, ""},
+	{"input output", roleTold, ""},
+	{"startTime start_time", roleTimed, ""},
 
-	{"host", roleHost, nil},
-	{"url", roleHost, nil},
-	{"uri", roleHost, nil},
-	{"endpoint", roleHost, nil},
-	{"base_url", roleHost, nil},
-	{"baseUrl", roleHost, nil},
-	{"baseURL", roleHost, nil},
-	{"api_base", roleHost, nil},
-	{"apiBase", roleHost, nil},
-	{"provider", roleHost, nil},
-	{"custom_llm_provider", roleHost, nil},
-
-	{"traceId", roleSpan, nil},
-	{"trace_id", roleSpan, nil},
-	{"traceID", roleSpan, nil},
-	{"spanId", roleSpan, nil},
-	{"span_id", roleSpan, nil},
-	{"spanID", roleSpan, nil},
-	{"spanContext", roleSpan, nil},
-	{"context", roleSpan, nil},
-	{"parentObservationId", roleSpan | roleObserved, nil},
-	{"attributes", roleRecorded, nil},
-	{"tags", roleRecorded, nil},
-	{"span_attributes", roleRecorded, nil},
-	{"startTime", roleTimed, nil},
-	{"start_time", roleTimed, nil},
-
-	{"type", rolePiece, nil},
-	{"messageStart", rolePiece, nil},
-	{"contentBlockStart", rolePiece, nil},
-	{"contentBlockDelta", rolePiece, nil},
-	{"contentBlockStop", rolePiece, nil},
-	{"messageStop", rolePiece, nil},
-	{"message_start", rolePiece, nil},
-	{"content_block_start", rolePiece, nil},
-	{"content_block_delta", rolePiece, nil},
-	{"message_delta", rolePiece, nil},
-	{"object", rolePiece, nil},
-	{"done", rolePiece, nil},
-
-	{columns[0].Text, roleColumn, nil},
-	{"user_content", roleUser, nil},
-	{"userContent", roleUser, nil},
+	{
+		"type object done messageStart contentBlockStart contentBlockDelta contentBlockStop messageStop message_start content_block_start " +
+			"content_block_delta message_delta", rolePiece, "",
+	},
 }
 
 // isSpan reports whether an object with these roles is a span.
@@ -146,8 +91,8 @@ type meaning struct {
 // A fieldRow is a compiled row of the table.
 type fieldRow struct {
 	role  role
-	needs uint64 // the bits of the keys that it needs; 0 for none
-	field *field
+	of    []string // the keys that it needs
+	needs uint64   // their bits
 }
 
 // A fieldTable is the compiled table.
@@ -173,14 +118,15 @@ var compiledFields = sync.OnceValue(func() *fieldTable {
 		}
 		return m.bit
 	}
-	for i := range fields {
-		f := &fields[i]
-		row := fieldRow{role: f.role, field: f}
-		for _, key := range f.needs {
+	for _, f := range fields {
+		row := fieldRow{role: f.role, of: strings.Fields(f.needs)}
+		for _, key := range row.of {
 			row.needs |= bit(key)
 		}
-		m := meant(f.key)
-		m.rows, m.needs = append(m.rows, row), m.needs || row.needs != 0
+		for key := range strings.FieldsSeq(f.keys) {
+			m := meant(key)
+			m.rows, m.needs = append(m.rows, row), m.needs || row.needs != 0
+		}
 	}
 	for i := range composites {
 		t.pairs = append(t.pairs, bit(composites[i].first[0])|bit(composites[i].second[0]))
@@ -261,7 +207,7 @@ func look(set *dialect.Set, v source.Value, skip func(key source.Value) bool) (k
 // another form of any field after all others.
 func (m *meaning) turn(roles role) int {
 	switch {
-	case roles&roleForm != 0 && m.of() == nil:
+	case roles&roleForm != 0 && len(m.of()) == 0:
 		return 2
 	case roles&roleCopy != 0:
 		return 1
@@ -272,14 +218,14 @@ func (m *meaning) turn(roles role) int {
 // of returns the keys of the fields whose messages a form has.
 func (m *meaning) of() []string {
 	i := slices.IndexFunc(m.rows, func(r fieldRow) bool { return r.role == roleForm })
-	return m.rows[i].field.needs
+	return m.rows[i].of
 }
 
 // repeats reports whether a field repeats the messages of v in another form. found says whether
 // other fields have messages.
 func (m *meaning) repeats(v source.Value, skip func(key source.Value) bool, found bool) bool {
 	of := m.of()
-	if of == nil {
+	if len(of) == 0 {
 		return found
 	}
 	for key, val := range v.Members() {

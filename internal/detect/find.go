@@ -108,10 +108,8 @@ func finderOf(set *dialect.Set, v source.Value) *finder {
 	if len(f.found) > 0 || !f.lists || f.spans {
 		return f
 	}
-	if f.left = budget(v); f.around(v, 0) {
-		f.wraps, f.left = true, budget(v)
-		f.value(v, nil, Place{}, 0)
-	}
+	f.wraps, f.left = true, budget(v)
+	f.value(v, nil, Place{}, 0)
 	return f
 }
 

@@ -248,25 +248,6 @@ func (c recordClaim) yields(set *dialect.Set, v source.Value) bool {
 	return isMessage(claim, v)
 }
 
-// logOf returns the log dialect with the strongest claim on the record v.
-func logOf(set *dialect.Set, v source.Value) (best *dialect.Dialect, claim recordClaim) {
-	if v.Kind() != source.Object {
-		return nil, claim
-	}
-	var h head
-	h.read(v)
-	marked := set.ByMarks(v)
-	for _, d := range set.All() {
-		if d.Log == nil || marked != nil && d != marked {
-			continue
-		}
-		if c := claimRecord(set, d, &h, v); c.Weight > claim.Weight {
-			best, claim = d, c
-		}
-	}
-	return best, claim
-}
-
 // votes counts the records that could belong to each log.
 type votes []vote
 

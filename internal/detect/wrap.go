@@ -78,7 +78,7 @@ func speaksAs(set *dialect.Set, v source.Value) (claim evidence.Weight, header, 
 	if ColumnOf(v, &unfold.Unfolded{}) != nil {
 		return evidence.Decisive, false, true
 	}
-	if _, c := logOf(set, v); c.Weight != evidence.None && !c.yields(set, v) {
+	if c := new(votes).add(set, v, &head{}); c.Weight != evidence.None && !c.yields(set, v) {
 		return c.Weight, c.header, true
 	}
 	if controls(set, v) {
@@ -172,29 +172,6 @@ func (t *tally) wrapper(class Class, document bool) []string {
 		return w.path // some records of the log describe what was compacted
 	}
 	return nil
-}
-
-// around reports whether v contains an array whose elements wrap messages.
-func (f *finder) around(v source.Value, depth int) bool {
-	if depth > freeDepth {
-		if f.left -= v.Span().Len(); f.left < 0 {
-			return false
-		}
-	}
-	if v.First().Kind() == source.Object && wrapOf(f.set, v) != nil {
-		return true
-	}
-	for _, val := range v.Members() {
-		if k := val.Kind(); (k == source.Array || k == source.Object) && f.around(val, depth+1) {
-			return true
-		}
-	}
-	for _, e := range v.Present() {
-		if k := e.Kind(); (k == source.Array || k == source.Object) && f.around(e, depth+1) {
-			return true
-		}
-	}
-	return false
 }
 
 // wrapped finds the conversation whose messages are wrapped by the elements of an array.
