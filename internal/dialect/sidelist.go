@@ -169,6 +169,9 @@ func (d *SideList) named(val source.Value) (role transcript.Role, known bool) {
 
 // Skips implements Skipper.
 func (d *SideList) Skips(v source.Value) bool {
+	if !d.skipsAny() {
+		return false
+	}
 	for alt := range d.Role.Alternatives() {
 		if contains(d.Controls, alt.In(v)) {
 			return true
