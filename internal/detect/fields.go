@@ -12,11 +12,11 @@ import (
 // A field is what keys say about the object that has one of them, or about the messages that they
 // lead to.
 type field struct {
-	keys string // separated by spaces
+	keys string // separated by "|"
 	role role
 	// needs are keys of which the object must have one, too: for a copy and another form, the
 	// fields with the messages.
-	needs string
+	needs string // separated by "|"
 }
 
 // A role is a set of roles of a field. The roles of an object are those of its fields.
@@ -41,8 +41,8 @@ const (
 
 // fields lists the fields with a role. A key may have several.
 var fields = []field{
-	{"trajectory", roleCopy, "history messages"},
-	{"events", roleCopy, "messages Messages samples history"},
+	{"trajectory", roleCopy, "history|messages"},
+	{"events", roleCopy, "messages|Messages|samples|history"},
 	{"spans", roleCopy, "messages"},
 	{"trace", roleCopy, "observations"},
 
@@ -50,29 +50,29 @@ var fields = []field{
 	{"tool_results", roleForm, "message"}, // each repeats its call
 	{"model_input_messages", roleForm, ""},
 
-	{"output outputs choices spans response preferred_output non_preferred_output", roleTrace, ""},
-	{"inputs", roleTrace, "outputs run_type"},
+	{"output|outputs|choices|spans|response|preferred_output|non_preferred_output", roleTrace, ""},
+	{"inputs", roleTrace, "outputs|run_type"},
 
 	{
-		"max_tokens max_completion_tokens max_output_tokens temperature top_p stream tool_choice parallel_tool_calls response_format " +
-			"stop reasoning thinking anthropic_version system inferenceConfig toolConfig generationConfig generation_config",
+		"max_tokens|max_completion_tokens|max_output_tokens|temperature|top_p|stream|tool_choice|parallel_tool_calls|response_format|" +
+			"stop|reasoning|thinking|anthropic_version|system|inferenceConfig|toolConfig|generationConfig|generation_config",
 		roleRequest, "",
 	},
-	{"model modelId", roleModel, ""},
+	{"model|modelId", roleModel, ""},
 	{"anthropic_version", roleAPI, ""},
-	{"contents", roleAPI, "generationConfig generation_config tools systemInstruction system_instruction"},
-	{"previous_response_id conversation", roleState, ""},
-	{"host url uri endpoint base_url baseUrl baseURL api_base apiBase provider custom_llm_provider", roleHost, ""},
+	{"contents", roleAPI, "generationConfig|generation_config|tools|systemInstruction|system_instruction"},
+	{"previous_response_id|conversation", roleState, ""},
+	{"host|url|uri|endpoint|base_url|baseUrl|baseURL|api_base|apiBase|provider|custom_llm_provider", roleHost, ""},
 
-	{"traceId trace_id traceID spanId span_id spanID spanContext context parentObservationId", roleSpan, ""},
+	{"traceId|trace_id|traceID|spanId|span_id|spanID|spanContext|context|parentObservationId", roleSpan, ""},
 	{"parentObservationId", roleObserved, ""},
-	{"attributes tags span_attributes", roleRecorded, ""},
-	{"input output", roleTold, ""},
-	{"startTime start_time", roleTimed, ""},
+	{"attributes|tags|span_attributes", roleRecorded, ""},
+	{"input|output", roleTold, ""},
+	{"startTime|start_time", roleTimed, ""},
 
 	{
-		"type object done messageStart contentBlockStart contentBlockDelta contentBlockStop messageStop message_start content_block_start " +
-			"content_block_delta message_delta", rolePiece, "",
+		"type|object|done|messageStart|contentBlockStart|contentBlockDelta|contentBlockStop|messageStop|message_start|content_block_start|" +
+			"content_block_delta|message_delta", rolePiece, "",
 	},
 }
 
@@ -119,11 +119,14 @@ var compiledFields = sync.OnceValue(func() *fieldTable {
 		return m.bit
 	}
 	for _, f := range fields {
-		row := fieldRow{role: f.role, of: strings.Fields(f.needs)}
+		row := fieldRow{role: f.role}
+		if f.needs != "" {
+			row.of = strings.Split(f.needs, "|")
+		}
 		for _, key := range row.of {
 			row.needs |= bit(key)
 		}
-		for key := range strings.FieldsSeq(f.keys) {
+		for key := range strings.SplitSeq(f.keys, "|") {
 			m := meant(key)
 			m.rows, m.needs = append(m.rows, row), m.needs || row.needs != 0
 		}

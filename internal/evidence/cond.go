@@ -27,6 +27,7 @@ type Cond struct {
 	text string
 	once sync.Once
 	alts []path
+	keys []string // the first keys of alts
 	is   []string
 	kind kind
 	not  bool
@@ -89,7 +90,7 @@ func (c *Cond) parse() error {
 		if err != nil {
 			return fmt.Errorf("%q is not a path: %w", rest, err)
 		}
-		c.alts = append(c.alts, p)
+		c.alts, c.keys = append(c.alts, p), append(c.keys, p.key)
 	}
 	return nil
 }
@@ -145,14 +146,8 @@ func (c *Cond) Holds(v source.Value) bool {
 }
 
 // Keys returns the first keys of the alternatives of the path, "" for those that begin with
-// anything else.
-func (c *Cond) Keys() []string {
-	keys := make([]string, len(c.compiled().alts))
-	for i := range c.alts {
-		keys[i] = c.alts[i].key
-	}
-	return keys
-}
+// anything else. The caller must not change them.
+func (c *Cond) Keys() []string { return c.compiled().keys }
 
 // AnyKey returns keys of which each value for which all conditions hold has one. It returns none
 // if no condition tells.
