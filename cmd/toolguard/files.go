@@ -404,7 +404,7 @@ func pathError(path string, err error) error {
 // open opens a target as a source. A large one is read ahead if jobs is more than
 // one. The caller closes the source.
 func (a *app) open(ctx context.Context, t *target, jobs int) (src *source.Source, err error) {
-	a.beforeFiles()
+	a.beforeFiles(jobs)
 	ctx = a.bar.watch(ctx, t)
 	if t.stdin {
 		src, err = source.Spool(ctx, t.path, a.bar.pipe(a.stdin, t), t.most)

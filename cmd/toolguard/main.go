@@ -62,10 +62,16 @@ func main() {
 	// The garbage collector runs when the heap has grown by a fifth. The untouched 80 MiB
 	// take no memory but count as heap, which raises that limit by 16 MiB.
 	var room atomic.Pointer[[80 << 20]byte]
-	if os.Getenv("GOGC") == "" {
-		a.beforeFiles = sync.OnceFunc(func() {
-			debug.SetGCPercent(20)
-			room.Store(new([80 << 20]byte))
+	var once sync.Once
+	a.beforeFiles = func(jobs int) {
+		once.Do(func() {
+			if os.Getenv("GOGC") == "" {
+				debug.SetGCPercent(20)
+				room.Store(new([80 << 20]byte))
+			}
+			if jobs == 1 && os.Getenv("GOMAXPROCS") == "" {
+				runtime.GOMAXPROCS(1) // other processors would only look for work
+			}
 		})
 	}
 	a.listen = listen
@@ -118,7 +124,7 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer, env func(string) string) 
 	a.written = &standardOutput{Writer: stdout}
 	a.stdout, a.stderrReport = overBar{a.written, a, a.terminal}, overBar{stderr, a, a.stderrTerminal}
 	a.screen, a.stderr = report.NewScreen(a.stdout), report.NewScreen(a.stderrReport)
-	a.beforeFiles, a.listen, a.replace, a.lookPath = func() {}, func() {}, write.Replace, exec.LookPath
+	a.beforeFiles, a.listen, a.replace, a.lookPath = func(int) {}, func() {}, write.Replace, exec.LookPath
 	return a
 }
 
@@ -169,8 +175,8 @@ type app struct {
 	rawStdout      io.Writer // to find out which file it is
 	rawStderr      io.Writer // for the progress bar
 	written        *standardOutput
-	bar            *progress // nil if none is shown
-	beforeFiles    func()    // called before a file is opened
+	bar            *progress      // nil if none is shown
+	beforeFiles    func(jobs int) // called before a file is opened
 	replace        func(context.Context, write.File, write.Options) (*write.Done, error)
 	lookPath       func(string) (string, error) // finds a program on the PATH
 	listen         func()                       // called by commands that read or write files: signals then end their context

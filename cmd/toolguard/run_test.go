@@ -262,7 +262,7 @@ func TestListens(t *testing.T) {
 		var did []string
 		a := newApp(strings.NewReader(""), io.Discard, io.Discard, noEnv)
 		a.listen = func() { did = append(did, "listen") }
-		a.beforeFiles = func() { did = append(did, "open") }
+		a.beforeFiles = func(int) { did = append(did, "open") }
 		if code := a.run(context.Background(), tt.args); code != exitOK && code != exitFindings {
 			t.Errorf("%q: exit code %d", tt.args, code)
 		}
