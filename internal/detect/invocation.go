@@ -41,15 +41,18 @@ func (n *invocation) is(v source.Value) bool {
 // results, the calls are only expected and nothing answers them.
 func (f *finder) invocations(list source.Value, path []string, ctx Place) bool {
 	n := &evalCase
-	is, expected := false, true
+	is := false
 	for i, e := range list.Present() {
-		if is = is || n.is(e); !is && i >= listHead {
+		if is = n.is(e); is || i >= listHead {
 			break
 		}
-		expected = expected && !n.results.In(e).First().Exists() && !n.events.In(e).First().Exists()
 	}
 	if !is {
 		return false
+	}
+	expected := true
+	for _, e := range list.Present() {
+		expected = expected && !n.results.In(e).First().Exists() && !n.events.In(e).First().Exists()
 	}
 	w := invocationWriter{u: &unfold.Unfolded{}}
 	w.u.Make("[", list, nil)
