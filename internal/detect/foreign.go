@@ -33,66 +33,66 @@ var foreigners = [...]foreign{
 		reason: "a Cursor session, whose calls have no ids and no results, so there is nothing to pair; " +
 			"check the logged API requests of the agent instead",
 		calls: true, few: true,
-		signs: evidence.NewTable("decisive if role and !type and any message.content has type=tool_use and !id and no message.content has type=tool_use and id:any"),
+		signs: &evidence.Table{Rows: []string{"decisive if role and !type and any message.content has type=tool_use and !id and no message.content has type=tool_use and id:any"}},
 	},
 	{
 		reason: "an Antigravity or Windsurf step log, whose steps have no call ids, so there is nothing to pair; " +
 			"check the history sent to the model instead, if the agent exports it",
-		signs: evidence.NewTable("decisive if step_index and source and type and status"),
+		signs: &evidence.Table{Rows: []string{"decisive if step_index and source and type and status"}},
 	},
 	{
 		reason: "an event stream of a Pydantic AI app, which has calls in pieces and no results that name them, so there is nothing to pair; " +
 			"check the messages of the run instead, as all_messages_json() returns them",
 		few:   true,
-		signs: evidence.NewTable("decisive if type and tool_name and args_delta"),
+		signs: &evidence.Table{Rows: []string{"decisive if type and tool_name and args_delta"}},
 	},
 	{
 		reason: "a ChatGPT export, which is a tree of messages without call ids, so there is nothing to pair; " +
 			"export the conversation from the API to check its calls",
-		signs: evidence.NewTable("decisive if mapping.@keys.0 and current_node"),
+		signs: &evidence.Table{Rows: []string{"decisive if mapping.@keys.0 and current_node"}},
 	},
 	{
 		reason: "a claude.ai export, which has the calls and results of a turn in one message and mostly without ids, so there is nothing to pair; " +
 			"check the API history instead",
-		signs: evidence.NewTable("decisive if uuid and chat_messages"),
+		signs: &evidence.Table{Rows: []string{"decisive if uuid and chat_messages"}},
 	},
 	{
 		reason: "the display log of a Cline or Roo task, which has no calls and no results, so there is nothing to pair; " +
 			"check api_conversation_history.json in the same directory instead",
-		signs: evidence.NewTable("decisive if ts and type and say|ask"),
+		signs: &evidence.Table{Rows: []string{"decisive if ts and type and say|ask"}},
 	},
 	{
 		reason: "a JSON-RPC log of an MCP client or server, which has tool requests but no model messages, so there is nothing to pair; " +
 			"check the history of the agent that made the requests instead",
 		bulk: true,
 		// Session updates describe calls.
-		signs: evidence.NewTable("decisive if jsonrpc and method|result|error and !method=session/*"),
+		signs: &evidence.Table{Rows: []string{"decisive if jsonrpc and method|result|error and !method=session/*"}},
 	},
 	{
 		reason: "the steps of a smolagents run, whose observations name no call, so there is nothing to pair; " +
 			"check the messages sent to the model instead, as write_memory_to_messages() returns them",
-		signs: evidence.NewTable(
+		signs: &evidence.Table{Rows: []string{
 			"decisive if step_number and model_output|observations|action_output",
 			"decisive if steps.#.step_number and steps.#.model_output|steps.#.observations|steps.#.action_output",
-		),
+		}},
 	},
 	{
 		reason: "a Zed thread, which stores each result with its call and rebuilds the messages before it sends them, so there is nothing to pair; " +
 			"check the logged API requests of the agent instead",
-		signs: evidence.NewTable("decisive if messages.#.Agent.content|messages.#.User.content"),
+		signs: &evidence.Table{Rows: []string{"decisive if messages.#.Agent.content|messages.#.User.content"}},
 	},
 	{
 		reason: "a recording of HTTP requests with their bodies as text, which toolguard does not read; " +
 			"to check a body, save its text to a file, for example with jq -r",
-		signs: evidence.NewTable(
+		signs: &evidence.Table{Rows: []string{
 			"decisive if log.entries.#.request.method and log.entries.#.response and log.entries.#.request.postData.text",
 			"decisive if interactions.#.request.method and interactions.#.response and interactions.#.request.body.string|interactions.#.request.body:string",
-		),
+		}},
 	},
 	{
 		reason: "an API description, whose examples are not real messages; check the requests of its clients instead",
 		calls:  true, few: true,
-		signs: evidence.NewTable("decisive if openapi|swagger:string and paths|components|webhooks:object"),
+		signs: &evidence.Table{Rows: []string{"decisive if openapi|swagger:string and paths|components|webhooks:object"}},
 	},
 	{reason: streamReason, bulk: true, signs: streamSigns},
 }

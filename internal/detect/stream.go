@@ -25,7 +25,7 @@ var pieceSigns = []string{
 	"decisive if done=false and message.role|response:string and created_at",
 }
 
-var pieces = evidence.NewTable(pieceSigns...)
+var pieces = &evidence.Table{Rows: pieceSigns}
 
 // isPiece reports whether v is a piece of an answer.
 func isPiece(v source.Value) bool {
@@ -34,13 +34,13 @@ func isPiece(v source.Value) bool {
 }
 
 // streamSigns also describe events that are known only among other events of a stream.
-var streamSigns = evidence.NewTable(append(slices.Clone(pieceSigns),
+var streamSigns = &evidence.Table{Rows: append(slices.Clone(pieceSigns),
 	"decisive if type=content_block_*|ping",
 	"decisive if ping:object",
 	"decisive if type=content-end|tool-call-end|citation-end|message-end",
 	"decisive if data.kind=message*|contentBlock*|metadata",
 	"decisive if metadata.usage|metadata.metrics", // Bedrock reports the usage at the end
-)...)
+)}
 
 // pieceMembers are the fields of a stream event that hold a piece of an answer.
 var pieceMembers = []string{

@@ -18,12 +18,12 @@ var ACP = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: "it records what was sent over the wire, and no program resumes from it",
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"decisive if sessionUpdate=tool_call and toolCallId|title",
 		// An update names its call.
 		"decisive if sessionUpdate=tool_call_update and toolCallId:any",
 		"plain if sessionUpdate=user_message_chunk|agent_message_chunk|agent_thought_chunk and content:any",
-	),
+	}},
 	Driver: acpUpdates{&Events{
 		Type: "sessionUpdate",
 		Messages: []MessageEvent{

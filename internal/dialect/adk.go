@@ -18,7 +18,7 @@ var ADK = &Dialect{
 {"content":{"role":"user","parts":[{"functionResponse":{"id":"adk-1","name":"ls","response":{"result":"a.txt"}}}]},"invocationId":"e-1","author":"agent","id":"E2"}`,
 	Provider: "gemini",
 	Window:   transcript.WindowLog,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !invocationId|invocation_id",
 		"none if content.role and !content.role:string",
 		"none if !content.parts",
@@ -31,11 +31,11 @@ var ADK = &Dialect{
 		"none if content.role!=system|developer|user|human|assistant|agent|model|ai|gpt",
 		"weak if @this and any content.parts has !@this:object",
 		// A part of another dialect has a type.
-		"weak if @this and any content.parts has *:any and !"+geminiParts+" and thought!=true and !text",
-		"weak if @this and any content.parts has *:any and !"+geminiParts+" and thought!=true and type",
+		"weak if @this and any content.parts has *:any and !" + geminiParts + " and thought!=true and !text",
+		"weak if @this and any content.parts has *:any and !" + geminiParts + " and thought!=true and type",
 		"shared if content.role:string and any content.parts has thought=true",
 		"plain if content.role:string",
-	),
+	}},
 	Members: Members{
 		transcript.MemberImage: geminiMembers[transcript.MemberImage], transcript.MemberResultBlocks: geminiMembers[transcript.MemberResultBlocks],
 		transcript.MemberCallName:      geminiMembers[transcript.MemberCallName],

@@ -16,7 +16,7 @@ var AgentFramework = &Dialect{
 {"role":"tool","contents":[{"type":"function_result","call_id":"c1","result":"a.txt"}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !role.value|role:string",
 		"none if !contents",
 		"decisive if any contents has type=function_call and call_id|name|arguments",
@@ -27,7 +27,7 @@ var AgentFramework = &Dialect{
 		"weak if role.value|role:string and any contents has type!=text|text_reasoning|data|uri|hosted_file|function_approval_request|function_approval_response and @tools",
 		"shared if role.value|role:string and any contents has type=text_reasoning, shown as value",
 		"plain if role.value|role:string, shown as value",
-	),
+	}},
 	Members: Members{
 		transcript.MemberImage:    "uri",
 		transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberContent: "contents", transcript.MemberLastText: "contents.-1.text",

@@ -16,7 +16,7 @@ var AgentScope = &Dialect{
 {"id":"m2","name":"system","role":"system","content":[{"type":"tool_result","id":"c1","name":"ls","output":[{"type":"text","text":"a.txt"}]}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowNext,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		// Every message names its speaker and has an id or a time. Messages with
 		// the same blocks in other formats lack them. An inserted result has the
 		// time of its call, if the call has one.
@@ -35,7 +35,7 @@ var AgentScope = &Dialect{
 		"weak if role:string and any content has type!=text|thinking|image|audio|video|data|hint and @tools, alike",
 		"shared if role:string and any content has type=thinking, alike",
 		"plain if role:string, alike",
-	),
+	}},
 	MessagePaths: []Lens{"0"},
 	Members: Members{
 		transcript.MemberImage: "source.data|source.url|url",

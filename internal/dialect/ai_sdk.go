@@ -16,7 +16,7 @@ var AISDK = &Dialect{
 {"role":"tool","content":[{"type":"tool-result","toolCallId":"c1","toolName":"ls","output":{"type":"text","value":"a.txt"}}]}`,
 	Provider: "ai-sdk",
 	Window:   transcript.WindowTool,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !role:string",
 		"none if !content",
 		"decisive if any content has type=tool-call and toolCallId|toolName|args|input",
@@ -30,7 +30,7 @@ var AISDK = &Dialect{
 		"weak if role:string and any content has type!=text|reasoning|redacted-reasoning|image|file|tool-approval-request and @tools, alike",
 		"shared if role:string and any content has type=reasoning|redacted-reasoning, alike",
 		"plain if role:string, alike",
-	),
+	}},
 	Members: Members{
 		transcript.MemberImage: "image|data", transcript.MemberResultBlocks: "output.value",
 		transcript.MemberRole: "role", transcript.MemberCallName: "toolName", transcript.MemberArguments: "input", transcript.MemberResultName: "toolName",

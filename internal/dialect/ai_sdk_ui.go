@@ -18,12 +18,12 @@ var AISDKUI = &Dialect{
 {"id":"m1","role":"assistant","parts":[{"type":"tool-ls","toolCallId":"c1","state":"output-available","input":{},"output":"a.txt"}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowOwn,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !parts|toolInvocations",
 		"decisive if any parts.? has type=tool-invocation|dynamic-tool|tool-* and toolInvocation.toolCallId|toolCallId",
 		"decisive if any toolInvocations.? has toolCallId and toolName and args, shown by list",
 		"plain if role=system|developer|user|human|assistant|agent|model|ai|gpt|tool|function and parts.0.type",
-	),
+	}},
 	Members: Members{transcript.MemberImage: "url"},
 	Strip: []Trace{
 		"parts.#.providerMetadata/callProviderMetadata/resultProviderMetadata.*." + sdkSealed,

@@ -17,7 +17,7 @@ var AmazonQ = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowNext,
 	CheckOnly: "Amazon Q repairs a history itself before it sends it",
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if role|type",
 		"decisive if any ToolUse.tool_uses.? has id and name and args, shown by list",
 		"decisive if any content.ToolUseResults.tool_use_results|content.CancelledToolUses.tool_use_results.? has tool_use_id",
@@ -25,7 +25,7 @@ var AmazonQ = &Dialect{
 		"decisive if content.ToolUseResults.tool_use_results|content.CancelledToolUses.tool_use_results",
 		"decisive if ToolUse.tool_uses",
 		"decisive if Response.message_id and Response.content",
-	),
+	}},
 	MessagePaths: []Lens{"user|0", "assistant|1"},
 	Holder:       &Holder{Members: []string{"conversation_id", "next_message", "history"}, ReadFrom: []string{"history"}, Waits: true},
 	Driver: &amazonQ{&Combined{

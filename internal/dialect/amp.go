@@ -17,7 +17,7 @@ var Amp = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowUser,
 	CheckOnly: "Amp keeps threads in sync with its server",
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !messageId",
 		"none if !role:string",
 		"none if !content",
@@ -35,7 +35,7 @@ var Amp = &Dialect{
 		"weak if role:string and any content has type=tool_result and run.status!=in-progress|blocked-on-user",
 		"shared if role:string and any content has type=thinking|redacted_thinking",
 		"plain if role:string",
-	),
+	}},
 	Members: Members{transcript.MemberImage: "source.data"},
 	Driver: NewBlocks(&Blocks{
 		Role: "role", Content: "content", Tag: "type",

@@ -29,7 +29,7 @@ var Anthropic = &Dialect{
 }
 
 // anthropicEvidence weighs messages of the API, bare or in logs.
-var anthropicEvidence = evidence.NewTable(
+var anthropicEvidence = &evidence.Table{Rows: []string{
 	"none if !role:string",
 	"none if !content",
 	"decisive if any content has type=tool_use|server_tool_use|mcp_tool_use and id|name|input",
@@ -42,7 +42,7 @@ var anthropicEvidence = evidence.NewTable(
 	"shared if role:string and any content has type=thinking|redacted_thinking",
 	"shared if role:string and any content has type=image|document and source.type=base64|url|file",
 	"plain if role:string",
-)
+}}
 
 var anthropicBlocks = NewBlocks(&Blocks{
 	Role: "role", Content: "content", MessageID: "id", Tag: "type",

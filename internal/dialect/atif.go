@@ -16,11 +16,11 @@ var ATIF = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowOwn,
 	CheckOnly: "it records a run that has already been scored",
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !step_id",
 		"decisive if any tool_calls.? has tool_call_id and function_name and arguments, shown by list",
 		"decisive if step_id and source and message|tool_calls|observation",
-	),
+	}},
 	Driver: &Combined{
 		Role: "source",
 		Text: "message",

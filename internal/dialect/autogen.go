@@ -15,7 +15,7 @@ var AutoGen = &Dialect{
 {"content":[{"content":"a.txt","name":"ls","call_id":"c1","is_error":false}],"type":"FunctionExecutionResultMessage"}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if type!=UserMessage|SystemMessage|AssistantMessage|FunctionExecutionResultMessage|TextMessage|MultiModalMessage|ToolCallSummaryMessage|ToolCallRequestEvent|ToolCallExecutionEvent",
 		"none if !content",
 		"decisive if any content has call_id and call_id|content",
@@ -24,7 +24,7 @@ var AutoGen = &Dialect{
 		"weak if type:string and any content has !@this:object",
 		"weak if type:string and any content has *:any",
 		"plain if type:string",
-	),
+	}},
 	Members: Members{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "name", transcript.MemberContent: "content"},
 	Driver: NewBlocks(&Blocks{
 		Role: "type", Content: "content", ResultsAlone: true,

@@ -21,7 +21,7 @@ var Bedrock = &Dialect{
 		evidence.All("modelId|inferenceConfig", "messages.0.content:array", "!messages.0.content.0.type"),
 	},
 	Window: transcript.WindowUser,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !role:string",
 		// No other dialect writes reasoning this way.
 		"decisive if any content has reasoningContent",
@@ -34,7 +34,7 @@ var Bedrock = &Dialect{
 		"weak if role:string and any content has *:any and !image|document|video|cachePoint|guardContent|citationsContent and !text, alike",
 		"weak if role:string and any content has *:any and !image|document|video|cachePoint|guardContent|citationsContent and type, alike",
 		"plain if role:string, alike",
-	),
+	}},
 	Members: Members{
 		transcript.MemberResultContent: "toolResult.content", transcript.MemberRole: "role", transcript.MemberCallName: "toolUse.name", transcript.MemberArguments: "toolUse.input", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text",
 		transcript.MemberImage: "image.source.bytes",

@@ -17,7 +17,7 @@ var CodeBuddy = &Dialect{
 {"id":"r1","parentId":"c1","timestamp":1784000001800,"type":"function_call_result","callId":"call_1","name":"Bash","status":"completed","output":{"type":"text","text":"a.txt"},"sessionId":"s","cwd":"/w"}`,
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		// Items have a time. Items of the SDK itself have none.
 		"none if !timestamp",
 		"none if !id",
@@ -38,7 +38,7 @@ var CodeBuddy = &Dialect{
 		"none if role:string and any content has @tools",
 		"shared if content.0.type=input_text|output_text|input_image|input_file",
 		"plain if role:string",
-	),
+	}},
 	Members: responsesMembers,
 	Strip: []Trace{
 		"providerData.reasoning/reasoning_content/encrypted_content",

@@ -20,7 +20,7 @@ var Codex = &Dialect{
 	// Its recorder warns of a line that it cannot parse, and goes on
 	// (https://github.com/openai/codex/blob/main/codex-rs/core/src/rollout/recorder.rs).
 	DamagedLine: DamagedSkipped,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"decisive if type=web_search_call|image_generation_call and @keys.#!=1",
 		"shared if type=reasoning and !role:string and summary|encrypted_content:any",
 		"decisive if type=function_call|local_shell_call|custom_tool_call|tool_search_call and !role:string and call_id|name",
@@ -34,7 +34,7 @@ var Codex = &Dialect{
 		"none if role:string and any content has @tools",
 		"decisive if content.0.type=input_text|output_text|input_image|input_file",
 		"plain if role:string",
-	),
+	}},
 	Members: responsesMembers,
 	Strip:   responsesStrip,
 	Driver:  codexItems{codexRow},

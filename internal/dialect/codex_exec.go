@@ -17,12 +17,12 @@ var CodexExec = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: "it is program output, and no program reads it back",
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !item",
 		"none if type!=item.*",
 		"decisive if any item.? has type=command_execution|mcp_tool_call|file_change and id",
 		"decisive if item.id and item.type",
-	),
+	}},
 	NewSession: evidence.All("type=thread.started", "thread_id"),
 	Fold:       &Fold{ID: "item.id", Effect: codexExecFolding},
 	Driver: &Combined{

@@ -17,7 +17,7 @@ var CohereV1 = &Dialect{
 	Body:      &Body{Lists: []string{"chat_history", "tool_results"}, Instead: []string{"message"}},
 	Window:    transcript.WindowLog,
 	CheckOnly: "a result repeats its call and has no id, so toolguard cannot insert one",
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !message|tool_results|outputs",
 		"none if chat_history|tools:array",
 		"decisive if any tool_calls.? has name and parameters, shown by list",
@@ -28,7 +28,7 @@ var CohereV1 = &Dialect{
 		"decisive if role=USER|CHATBOT|SYSTEM|TOOL and message",
 		"plain if role:string and message, alike",
 		"plain if role and message, alike",
-	),
+	}},
 	Driver: &Combined{
 		Plain: []Lens{"role", "message"},
 		Role:  "role",

@@ -15,14 +15,14 @@ var Continue = &Dialect{
 {"message":{"role":"assistant","content":"","toolCalls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},"contextItems":[],"toolCallStates":[{"toolCallId":"c1","toolCall":{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}},"status":"done","output":[{"name":"Tool Result","description":"Tool execution result","content":"a.txt"}]}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !contextItems|toolCallStates",
 		"decisive if any toolCallStates.? has toolCallId|toolCall.id and toolCall.function.name and toolCall.function.arguments, shown by list",
 		"decisive if any message.toolCalls.? has id and function.name and function.arguments, shown by list",
 		"decisive if message.toolCallId",
 		"decisive if contextItems and message.role",
 		"decisive if toolCallStates:array and message.role",
-	),
+	}},
 	Strip: []Trace{
 		"@this if message.role=thinking",
 	},

@@ -19,12 +19,12 @@ var CopilotCLI = &Dialect{
 {"type":"tool.execution_complete","data":{"toolCallId":"call_1","success":true,"result":{"content":"a.txt"}},"id":"e2","timestamp":"2026-01-02T03:04:06Z","parentId":"e1"}`,
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"decisive if type=tool.execution_start and data.toolCallId|data.toolName",
 		"decisive if type=tool.execution_complete and data.toolCallId|data.result|data.error:any",
 		"decisive if data.toolRequests:array and type=assistant.message",
 		"plain if type=assistant.message|user.message|system.message and data.content:any",
-	),
+	}},
 	Strip: []Trace{
 		"data.reasoningText/reasoningOpaque/encryptedContent/reasoningId",
 		"data.toolRequests.#.reasoningOpaque/thoughtSignature",

@@ -18,11 +18,11 @@ var CursorStreamJSON = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: "it is a copy of printed output, and no program resumes from it",
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"decisive if subtype=started and call_id|tool_call.function.name",
 		"decisive if subtype=completed and call_id|tool_call:any",
 		"plain if type=user|assistant and !subtype and message.content:any, shown as subtype",
-	),
+	}},
 	Driver: cursorEvents{&Events{
 		Type: "subtype|type",
 		Messages: []MessageEvent{

@@ -16,7 +16,7 @@ var DeepSeekHarness = &Dialect{
 	Provider:  "deepseek",
 	Window:    transcript.WindowLog,
 	CheckOnly: "its events are numbered and refer to each other by number",
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !role:string",
 		"none if !content",
 		"decisive if any content has type=tool-call and id|name|arguments",
@@ -28,7 +28,7 @@ var DeepSeekHarness = &Dialect{
 		"weak if role:string and any content has type!=text|reasoning|image and @tools",
 		"shared if role:string and any content has type=reasoning",
 		"plain if role:string",
-	),
+	}},
 	Members: Members{
 		transcript.MemberArguments: "arguments", transcript.MemberContent: "content", transcript.MemberLastText: "content.-1.text",
 	},

@@ -16,14 +16,14 @@ var ElevenLabs = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: voiceCheckOnly,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !message|tool_calls|tool_results",
 		"none if content",
 		"decisive if any tool_calls.? has request_id and tool_name and params_as_json, shown by list",
 		"decisive if any tool_results.? has tool_name and request_id",
 		"decisive if role=agent and message and time_in_call_secs",
 		"shared if role=user and message and time_in_call_secs",
-	),
+	}},
 	Driver: &Combined{
 		Role: "role", Text: "message",
 		Records: []Records{{In: "tool_calls", ID: "request_id", Name: "tool_name", Args: "params_as_json", Want: transcript.ArgsWantString, Apart: true}},

@@ -42,14 +42,14 @@ var DroidStreamJSON = &Dialect{
 {"type":"tool_result","session_id":"s","toolCallId":"call_1","value":"a.txt"}`,
 	Provider: "anthropic",
 	Window:   transcript.WindowLog,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"decisive if type=tool_call and toolName",
 		"decisive if type=tool_call and toolCallId|id and parameters",
 		"decisive if type=tool_result and toolCallId|value|error",
 		// A list of products may have results with ids too.
 		"decisive if type=tool_result and id and session_id|messageId|toolId|toolName|isError",
 		"plain if type=message and role:string and text:any",
-	),
+	}},
 	Beside:    []string{"toolId", "toolName"},
 	CheckOnly: "it is a copy of printed output, and no program resumes from it",
 	Driver: &Events{

@@ -40,7 +40,7 @@ var geminiMembers = Members{
 const geminiParts = "inlineData|inline_data|fileData|file_data|executableCode|executable_code|codeExecutionResult|code_execution_result"
 
 // geminiEvidence weighs contents, bare or in logs.
-var geminiEvidence = evidence.NewTable(
+var geminiEvidence = &evidence.Table{Rows: []string{
 	"none if role and !role:string",
 	"none if !parts",
 	"decisive if any parts has functionCall:object and functionCall.id|functionCall.name|functionCall.args",
@@ -55,13 +55,13 @@ var geminiEvidence = evidence.NewTable(
 	"none if !role and !parts.0",
 	"weak if @this and any parts has !@this:object",
 	// A part with a type belongs to another dialect.
-	"weak if @this and any parts has *:any and !"+geminiParts+" and thought!=true and !text",
-	"weak if @this and any parts has *:any and !"+geminiParts+" and thought!=true and type",
+	"weak if @this and any parts has *:any and !" + geminiParts + " and thought!=true and !text",
+	"weak if @this and any parts has *:any and !" + geminiParts + " and thought!=true and type",
 	"shared if role:string and any parts has thought=true",
 	"shared if !role and any parts has thought=true",
 	"plain if role:string",
 	"plain if !role",
-)
+}}
 
 var geminiBlocks = NewBlocks(&Blocks{
 	Role: "role", NoRole: "user", Content: "parts", Positional: true, Inline: true, Joined: true,

@@ -18,14 +18,14 @@ var GeminiCLI = &Dialect{
 	Window:   transcript.WindowLog,
 	// Its reader ignores lines that it cannot parse (gh:google-gemini/gemini-cli#27276).
 	DamagedLine: DamagedSkipped,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if type!=gemini|user|info|error|warning",
 		"decisive if any toolCalls.? has id and name and args, shown by list",
 		"decisive if any content.? has functionCall.id and functionCall.name and functionCall.args, shown by list",
 		"decisive if any content.? has functionResponse.id, shown as functionResponse",
 		"decisive if type=gemini and id and timestamp and content",
 		"plain if type:string and id and timestamp and content",
-	),
+	}},
 	NewSession: evidence.All("sessionId", "projectHash", "startTime"),
 	Fold:       &Fold{ID: "id", Append: true, Effect: geminiCLIFolding},
 	Strip: []Trace{

@@ -16,12 +16,12 @@ var GeminiStreamJSON = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: "it is a copy of printed output, and no program resumes from it",
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"decisive if type=tool_use and tool_name",
 		"decisive if type=tool_use and tool_id and parameters",
 		"decisive if type=tool_result and tool_id|output|error",
 		"plain if type=message and role:string and content:any",
-	),
+	}},
 	Driver: &Events{
 		Type:     "type",
 		Messages: []MessageEvent{{Type: "message", RoleAt: "role", Text: "content"}},

@@ -50,7 +50,7 @@ func (r *gooseReader) onCall(block source.Value, call transcript.Call) (transcri
 }
 
 // gooseEvidence weighs messages, bare or in printed events.
-var gooseEvidence = evidence.NewTable(
+var gooseEvidence = &evidence.Table{Rows: []string{
 	"none if !role:string",
 	"none if !content",
 	"decisive if any content has type=toolRequest|frontendToolRequest and id|toolCall.value.name|toolCall.name|toolCall.value.arguments|toolCall.arguments",
@@ -63,7 +63,7 @@ var gooseEvidence = evidence.NewTable(
 	"shared if role:string and any content has type=thinking|redactedThinking, alike",
 	"plain if role:string and any content has type=toolConfirmationRequest|actionRequired|systemNotification",
 	"plain if role:string, alike",
-)
+}}
 
 // Goose is the dialect of Goose messages.
 var Goose = &Dialect{

@@ -15,7 +15,7 @@ var GrokChat = &Dialect{
 {"type":"tool_result","tool_call_id":"call_1","content":"a.txt"}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if type!=system|user|assistant|tool_result",
 		"none if role",
 		"none if message:object",
@@ -27,7 +27,7 @@ var GrokChat = &Dialect{
 		"none if type=tool_result",
 		"weak if type:string and content:any",
 		"weak if type:string and tool_calls:array",
-	),
+	}},
 	Members: Members{transcript.MemberImage: "image_url.url|image_url", transcript.MemberCallName: "name", transcript.MemberArguments: "arguments"},
 	Strip: []Trace{
 		"@this if type=reasoning",

@@ -16,7 +16,7 @@ var Haystack = &Dialect{
 {"role":"tool","meta":{},"name":null,"content":[{"tool_call_result":{"result":"a.txt","origin":{"tool_name":"ls","arguments":{},"id":"c1"},"error":false}}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !role|_role:string",
 		"none if !content|_content",
 		"decisive if any content|_content has tool_call:object and tool_call.id|tool_call.tool_name|tool_call.arguments",
@@ -29,7 +29,7 @@ var Haystack = &Dialect{
 		"shared if role|_role:string and any content|_content has reasoning, shown as role, alike",
 		"plain if _role:string and _content:any, shown as role",
 		"plain if role|_role:string, shown as role, alike",
-	),
+	}},
 	Members: Members{
 		transcript.MemberImage:    "image.base64_image",
 		transcript.MemberCallName: "tool_call.tool_name", transcript.MemberArguments: "tool_call.arguments",

@@ -17,7 +17,7 @@ var Inspect = &Dialect{
 	Provider:  "openai",
 	Window:    transcript.WindowTool,
 	CheckOnly: "an evaluation log repeats its messages in its events",
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !role:string",
 		"decisive if any tool_calls has function:string and arguments:any and !name|tool_name, shown by list",
 		"decisive if any tool_calls has function:string and id:any and !name|tool_name|args|input|parameters|params|kwargs, shown by list",
@@ -29,7 +29,7 @@ var Inspect = &Dialect{
 		"weak if role:string and content:any, alike",
 		"weak if role:string and tool_calls:array, alike",
 		"weak if role:string and @tools, alike",
-	),
+	}},
 	Holder:  &Holder{Members: []string{"epoch", "input", "target", "messages"}, ReadFrom: []string{"messages"}},
 	Members: Members{transcript.MemberImage: "image"},
 	Driver: NewSideList(&SideList{

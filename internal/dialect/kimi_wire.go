@@ -20,7 +20,7 @@ var KimiWire = &Dialect{
 	// that line and those behind it (parseLine and repairWireJournal of @moonshot-ai/kimi-code
 	// 2.1.0). The same holds for a last line without a line feed.
 	DamagedLine: DamagedEnds,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"decisive if type=tool.call and toolCallId|name",
 		"decisive if type=ToolCall and payload.id|payload.function.name",
 		"decisive if type=tool.result and toolCallId|result:any",
@@ -30,7 +30,7 @@ var KimiWire = &Dialect{
 		"plain if type=ContentPart and payload:any",
 		"plain if type=user|assistant|system and role:string and content:any",
 		"plain if role=user|assistant|system and !type and content:any, shown as type",
-	),
+	}},
 	Strip: []Trace{
 		"@this if type=content.part and part.type=think",
 		"@this if type=ContentPart and payload.type=think",

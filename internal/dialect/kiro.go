@@ -16,7 +16,7 @@ var Kiro = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowUser,
 	CheckOnly: "its records have ids whose purpose only Kiro knows",
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if kind!=Prompt|AssistantMessage|ToolResults",
 		"none if !data.content",
 		"decisive if any data.content has kind=toolUse and data.toolUseId|data.name|data.input",
@@ -25,7 +25,7 @@ var Kiro = &Dialect{
 		"weak if kind:string and any data.content has !kind",
 		"weak if kind:string and any data.content has kind!=text|image and @tools",
 		"plain if kind:string",
-	),
+	}},
 	Driver: NewBlocks(&Blocks{
 		Role: "kind", Content: "data.content", Tag: "kind",
 		Roles: []RoleName{

@@ -16,7 +16,7 @@ var LangChain4j = &Dialect{
 {"id":"call_1","toolName":"ls","text":"a.txt","type":"TOOL_EXECUTION_RESULT"}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if type!=SYSTEM|USER|AI|TOOL_EXECUTION_RESULT|CUSTOM",
 		"none if role",
 		"decisive if any toolExecutionRequests has name:string and arguments:any, shown by list",
@@ -31,7 +31,7 @@ var LangChain4j = &Dialect{
 		"decisive if type=AI and text|contents:any",
 		"weak if type:string and text|contents:any",
 		"weak if type:string and toolExecutionRequests:array",
-	),
+	}},
 	Members: Members{
 		transcript.MemberCallName: "name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "toolName",
 		transcript.MemberResultContent: "text",

@@ -15,7 +15,7 @@ var Letta = &Dialect{
 {"id":"message-2","date":"2026-01-02T03:04:06+00:00","message_type":"tool_return_message","tool_return":"a.txt","status":"success","tool_call_id":"call_1"}`,
 	Provider: "neutral",
 	Window:   transcript.WindowNext,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if message_type!=system_message|user_message|assistant_message|reasoning_message|hidden_reasoning_message|tool_call_message|tool_return_message|approval_request_message|approval_response_message",
 		"decisive if any tool_calls.? has tool_call_id and name and arguments, shown by list",
 		"decisive if any tool_call.? has tool_call_id and name and arguments, shown by list",
@@ -24,7 +24,7 @@ var Letta = &Dialect{
 		"decisive if tool_return and tool_call_id and !tool_returns|approvals",
 		"decisive if message_type and id and date",
 		"plain if message_type:string and content",
-	),
+	}},
 	Beside:    []string{"tool_call", "tool_return", "tool_call_id"},
 	CheckOnly: "it is a list of messages that the Letta server stores",
 	Driver: &Combined{

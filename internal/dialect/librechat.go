@@ -17,11 +17,11 @@ var LibreChat = &Dialect{
 	Provider:  "neutral",
 	CheckOnly: "each message names the one before it, so removing a message would cut off the rest",
 	Window:    transcript.WindowOwn,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !isCreatedByUser:bool",
 		"decisive if any content.? has type=tool_call and tool_call.id",
 		"decisive if isCreatedByUser and messageId",
-	),
+	}},
 	Driver: libreChatMessages{&Combined{
 		Role:    "isCreatedByUser",
 		Roles:   []RoleName{{"true", transcript.RoleUser}, {"false", transcript.RoleAssistant}},

@@ -18,7 +18,7 @@ var LLaMAFactory = &Dialect{
 	Window:    transcript.WindowTool,
 	Dataset:   true,
 	CheckOnly: "toolguard does not make up training data, and calls and results are plain text",
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !role:string",
 		"decisive if role=tool|function and content.#.value and !content.0:object",
 		"decisive if role=tool|function and content.#.value and content.0.type:any and content.0.type!=*tool*",
@@ -27,7 +27,7 @@ var LLaMAFactory = &Dialect{
 		"weak if role:string and any content has value",
 		"weak if role:string and content:any, alike",
 		"weak if role:string and @tools, alike",
-	),
+	}},
 	Driver: &llamaFactory{&textCalls{SideListDriver: NewSideList(&SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content", Name: "name", Args: "arguments", Thoughts: []string{"reasoning"},

@@ -16,7 +16,7 @@ var LlamaStack = &Dialect{
 	Provider: "neutral",
 	Body:     &Body{Lists: []string{"messages"}},
 	Window:   transcript.WindowTool,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !role:string",
 		"none if tool_call_id|toolCallId",
 		"decisive if any tool_calls has tool_name:string and arguments:any, shown by list",
@@ -27,7 +27,7 @@ var LlamaStack = &Dialect{
 		"weak if role:string and content:any, alike",
 		"weak if role:string and tool_calls:array, alike",
 		"weak if role:string and @tools, alike",
-	),
+	}},
 	Members: Members{
 		transcript.MemberImage: "image_url.url|image.data|image.url",
 		transcript.MemberRole:  "role", transcript.MemberCallName: "tool_name", transcript.MemberArguments: "arguments", transcript.MemberResultName: "tool_name",

@@ -19,7 +19,7 @@ var LlamaIndex = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowTool,
 	CheckOnly: "additional_kwargs repeats each call in the provider's form",
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		// Calls in additional_kwargs count only if no block is a call.
 		"decisive if additional_kwargs.tool_calls.0:object and blocks:any and role!=tool",
 		"decisive if role=tool and additional_kwargs.tool_call_id",
@@ -32,7 +32,7 @@ var LlamaIndex = &Dialect{
 		"weak if role:string and any blocks has block_type!=text|thinking|image|audio|document and @tools",
 		"shared if role:string and any blocks has block_type=thinking",
 		"plain if role:string",
-	),
+	}},
 	Members: Members{transcript.MemberImage: "image"},
 	Driver: &llamaIndex{NewBlocks(&Blocks{
 		Role: "role", Content: "blocks", Tag: "block_type",

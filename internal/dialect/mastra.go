@@ -16,11 +16,11 @@ var Mastra = &Dialect{
 {"id":"m1","role":"assistant","threadId":"t","content":{"format":2,"parts":[{"type":"tool-invocation","toolInvocation":{"state":"result","toolCallId":"c1","toolName":"ls","args":{},"result":"a.txt"}}]}}`,
 	Provider: "neutral",
 	Window:   transcript.WindowOwn,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"decisive if any content.parts.? has type=tool-invocation|dynamic-tool|tool-* and toolInvocation.toolCallId|toolCallId",
 		"decisive if any content.toolInvocations.? has toolCallId and toolName and args, shown by list",
 		"decisive if content.format:number and !content.role and content.parts|content.toolInvocations",
-	),
+	}},
 	Strip: []Trace{
 		"content.parts.#.providerMetadata/callProviderMetadata.*." + sdkSealed,
 		"content.parts.#.toolInvocation.providerMetadata/callProviderMetadata.*." + sdkSealed,

@@ -15,7 +15,7 @@ var MEAI = &Dialect{
 {"role":"tool","contents":[{"$type":"functionResult","callId":"c1","result":"a.txt"}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !role:string",
 		"none if !contents",
 		"decisive if any contents has $type=functionCall and callId|name|arguments",
@@ -26,7 +26,7 @@ var MEAI = &Dialect{
 		"weak if role:string and any contents has $type!=text|reasoning|data|uri|hostedFile|toolApprovalRequest|toolApprovalResponse|functionApprovalRequest|functionApprovalResponse and @tools",
 		"shared if role:string and any contents has $type=reasoning",
 		"plain if role:string",
-	),
+	}},
 	Members: Members{
 		transcript.MemberImage:    "uri",
 		transcript.MemberCallName: "name", transcript.MemberArguments: "arguments",

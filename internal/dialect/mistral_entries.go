@@ -16,7 +16,7 @@ var MistralEntries = &Dialect{
 	Provider: "neutral",
 	Body:     &Body{Lists: []string{"inputs"}, Text: true, Instead: []string{"tool_confirmations", "from_entry_id"}},
 	Window:   transcript.WindowNext,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"decisive if type=tool.execution|agent.handoff and @keys.#!=1",
 		"decisive if type=function.call and !role:string and tool_call_id|name",
 		"decisive if type=function.result and !role:string and tool_call_id|result",
@@ -29,7 +29,7 @@ var MistralEntries = &Dialect{
 		// Messages look like those of other dialects.
 		"weak if role:string and type=message.input|message.output",
 		"weak if role:string, alike",
-	),
+	}},
 	Members: Members{transcript.MemberCallName: "name", transcript.MemberArguments: "arguments"},
 	Driver: &Items{
 		Type: "type", Role: "role", Text: "content", Messages: []string{"message.input", "message.output"},

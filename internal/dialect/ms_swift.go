@@ -18,7 +18,7 @@ var MSSwift = &Dialect{
 	Window:    transcript.WindowNext,
 	Dataset:   true,
 	CheckOnly: "toolguard does not make up training data",
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if role!=system|user|assistant|tool_call|tool_response|tool",
 		"none if tool_calls|tool_call_id",
 		"decisive if role=tool_response and content:any and !content.0:object",
@@ -29,7 +29,7 @@ var MSSwift = &Dialect{
 		"decisive if role=tool_call and content:any",
 		"weak if role:string and content:any, alike",
 		"weak if role:string and @tools, alike",
-	),
+	}},
 	Driver: &msSwift{&textCalls{NewSideList(&SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool_response",
 		Roles: []RoleName{

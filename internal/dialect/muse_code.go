@@ -16,12 +16,12 @@ var MuseCode = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: "its records are numbered, and a batch of results also refers to its calls by index",
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"decisive if kind=tool_result_batch_committed and results.0.tool_call_id:any",
 		"decisive if tool_calls:array and kind=assistant_tool_calls_committed",
 		"plain if kind=assistant_message_committed|assistant_tool_calls_committed and text:any",
 		"plain if kind=started and prompt:any",
-	),
+	}},
 	Driver: &Events{
 		Type: "kind",
 		Messages: []MessageEvent{

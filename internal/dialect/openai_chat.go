@@ -19,7 +19,7 @@ var OpenAIChat = &Dialect{
 {"role":"tool","tool_call_id":"call_1","content":"a.txt"}`,
 	Provider: "openai",
 	Body:     &Body{Lists: []string{"messages"}},
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !role:string",
 		"decisive if any tool_calls|toolCalls.* has name:string and arguments|args:any, shown by list",
 		"decisive if any tool_calls|toolCalls.* has function|custom:object, shown by list",
@@ -41,7 +41,7 @@ var OpenAIChat = &Dialect{
 		"plain if role:string and tool_calls|toolCalls:array",
 		// Some programs store bookkeeping records among their messages.
 		"plain if role=_*",
-	).Knows("tool_name"),
+	}, Knows: []string{"tool_name"}},
 	Request: [][]*evidence.Cond{evidence.All("tools.0.function")},
 	Window:  transcript.WindowTool,
 	// A call with its name beside the id has no function and needs no type.

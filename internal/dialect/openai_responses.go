@@ -17,7 +17,7 @@ var OpenAIResponses = &Dialect{
 {"type":"function_call_output","call_id":"call_1","output":"a.txt"}`,
 	Provider: "openai-responses",
 	Body:     &Body{Lists: []string{"input"}, Text: true, Instead: []string{"prompt", "previous_response_id", "conversation"}},
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"decisive if type=web_search_call|file_search_call|code_interpreter_call|image_generation_call|mcp_call|mcp_list_tools|hosted_tool_call|item_reference and @keys.#!=1",
 		"shared if type=reasoning and !role:string and summary|encrypted_content:any",
 		"decisive if type=function_call|custom_tool_call|computer_call|local_shell_call|shell_call|apply_patch_call|tool_search_call|program|mcp_approval_request and !role:string and call_id|callId|name",
@@ -33,7 +33,7 @@ var OpenAIResponses = &Dialect{
 		"none if role:string and any content has @tools",
 		"decisive if content.0.type=input_text|output_text|input_image|input_file",
 		"plain if role:string",
-	),
+	}},
 	Request: [][]*evidence.Cond{evidence.All("input.#.type|input.#.role", "!messages")},
 	// Rows of datasets and traces have an answer too.
 	Prompt: evidence.All(

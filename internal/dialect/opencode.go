@@ -18,7 +18,7 @@ var OpenCode = &Dialect{
 {"id":"p1","sessionID":"s","messageID":"m","type":"tool","callID":"c1","tool":"ls","state":{"status":"completed","input":{},"output":"a.txt"}}`,
 	Provider: "neutral",
 	Window:   transcript.WindowLog,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !parts|part|sessionID",
 		"decisive if any parts.? has type=tool and callID",
 		"decisive if any part.? has type=tool and callID",
@@ -26,7 +26,7 @@ var OpenCode = &Dialect{
 		"decisive if info.role and parts",
 		"decisive if part.sessionID and part.type",
 		"decisive if sessionID and messageID and type",
-	),
+	}},
 	Fold: &Fold{ID: "part.id|id"},
 	Strip: []Trace{
 		"@this if sessionID and type=reasoning",

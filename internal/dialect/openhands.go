@@ -16,7 +16,7 @@ var OpenHands = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: "its events are numbered and refer to each other by number",
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !tool_call_metadata|tool_call_id|kind|observation|action",
 		"decisive if tool_call_metadata.tool_call_id and tool_call_metadata.function_name and args",
 		"decisive if kind=ActionEvent|ACPToolCallEvent and tool_call_id",
@@ -24,7 +24,7 @@ var OpenHands = &Dialect{
 		"decisive if action and args and source and id",
 		"decisive if observation and cause|extras and source and id",
 		"decisive if kind and source and llm_message|system_prompt",
-	),
+	}},
 	Driver: &Combined{
 		Role:  "source",
 		Roles: []RoleName{{"environment", transcript.RoleTool}},

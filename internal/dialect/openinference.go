@@ -17,7 +17,7 @@ var OpenInference = &Dialect{
 	Window:    transcript.WindowNext,
 	CheckOnly: "spans record what was sent",
 	Slice:     true,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !role:string",
 		"decisive if any tool_calls has name:string and arguments:any, shown by list, alike",
 		"decisive if any tool_calls has name:string and id:any and !args|input|parameters|params|kwargs, shown by list, alike",
@@ -33,7 +33,7 @@ var OpenInference = &Dialect{
 		"plain if role:string and any content|contents has message_content",
 		"plain if role:string and content|contents:any, alike",
 		"plain if role:string and tool_calls:array, alike",
-	),
+	}},
 	Driver: NewSideList(&SideList{
 		Role: "role", User: "user", Assistant: "assistant", Tool: "tool",
 		Content: "content|contents",

@@ -18,7 +18,7 @@ var OTel = &Dialect{
 	Window:    transcript.WindowNext,
 	CheckOnly: "spans record what was sent",
 	Slice:     true,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !role:string",
 		"none if !parts",
 		"decisive if any parts has type=tool_call and id|name|arguments",
@@ -30,7 +30,7 @@ var OTel = &Dialect{
 		"weak if role:string and any parts has type=text and !content",
 		"shared if role:string and any parts has type=reasoning|thinking",
 		"plain if role:string",
-	),
+	}},
 	Driver: NewBlocks(&Blocks{
 		Role: "role", Content: "parts", Tag: "type",
 		Parts: []Part{

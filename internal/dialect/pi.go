@@ -52,7 +52,7 @@ var Pi = &Dialect{
 {"role":"toolResult","toolCallId":"call_1","toolName":"ls","content":[{"type":"text","text":"a.txt"}],"isError":false}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"decisive if role=toolResult and toolCallId|toolUseId",
 		"none if !role:string",
 		"none if !content",
@@ -66,7 +66,7 @@ var Pi = &Dialect{
 		"decisive if stopReason and api and provider",
 		"shared if role:string and any content has type=thinking, alike",
 		"plain if role:string, alike",
-	),
+	}},
 	// Its loader skips each line that is not JSON (gh:earendil-works/pi#8575).
 	DamagedLine: DamagedSkipped,
 	// A message of the system declares the tools that it adds, and names those that it removes.

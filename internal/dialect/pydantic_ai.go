@@ -15,7 +15,7 @@ var PydanticAI = &Dialect{
 {"kind":"request","parts":[{"part_kind":"tool-return","tool_name":"ls","content":"a.txt","tool_call_id":"c1"}]}`,
 	Provider: "pydantic-ai",
 	Window:   transcript.WindowUser,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !kind:string",
 		"none if !parts",
 		"decisive if any parts has part_kind=tool-call|builtin-tool-call and tool_call_id|tool_name|args",
@@ -29,7 +29,7 @@ var PydanticAI = &Dialect{
 		"weak if kind:string and any parts has part_kind=retry-prompt and tool_name, alike",
 		"shared if kind:string and any parts has part_kind=thinking, alike",
 		"plain if kind:string, alike",
-	),
+	}},
 	Members: Members{
 		transcript.MemberCallName: "tool_name", transcript.MemberArguments: "args", transcript.MemberResultName: "tool_name",
 		transcript.MemberContent: "parts", transcript.MemberLastText: "parts.-1.content",

@@ -16,12 +16,12 @@ var Retell = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: voiceCheckOnly,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"decisive if role=tool_call_invocation and name",
 		"decisive if role=tool_call_invocation and tool_call_id and arguments",
 		"decisive if role=tool_call_result and tool_call_id|content:any",
 		"plain if role=user|agent and content:any, alike",
-	),
+	}},
 	Driver: &Events{
 		Type: "role",
 		Messages: []MessageEvent{

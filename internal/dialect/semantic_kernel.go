@@ -16,7 +16,7 @@ var SemanticKernel = &Dialect{
 {"role":"tool","items":[{"content_type":"function_result","id":"c1","function_name":"ls","result":"a.txt"}]}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !role.Label|role|Role.Label|Role:string",
 		"none if !items|Items:array",
 		"decisive if any items|Items has content_type|$type=function_call and id|function_name|name|arguments, shown as content_type",
@@ -28,7 +28,7 @@ var SemanticKernel = &Dialect{
 		"weak if role.Label|role|Role.Label|Role:string and any items|Items has !content_type|$type",
 		"weak if role.Label|role|Role.Label|Role:string and any items|Items has content_type|$type!=text|TextContent|image|ImageContent and @tools",
 		"plain if role.Label|role|Role.Label|Role:string, shown as Label",
-	),
+	}},
 	Members: Members{
 		transcript.MemberContent: "items|Items", transcript.MemberLastText: "items.-1.text|Items.-1.Text",
 	},

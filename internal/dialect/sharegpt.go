@@ -18,14 +18,14 @@ var ShareGPT = &Dialect{
 	Window:    transcript.WindowTool,
 	Dataset:   true,
 	CheckOnly: "toolguard does not make up training data, and calls and results are plain text",
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if from!=human|user|gpt|assistant|model|chatgpt|bing|bard|system|function_call|tool_call|observation|tool|tool_response|function_response",
 		"none if role|content",
 		"decisive if from=observation|tool|tool_response|function_response and value:any and !value.0:object",
 		"decisive if from=observation|tool|tool_response|function_response and value.0.type:any and value.0.type!=*tool*",
 		"none if from=observation|tool|tool_response|function_response",
 		"decisive if from:string and value:any",
-	),
+	}},
 	Driver: &textCalls{NewSideList(&SideList{
 		Role: "from", User: "human", Assistant: "gpt", Tool: "observation",
 		Roles: []RoleName{

@@ -17,7 +17,7 @@ var Tau2 = &Dialect{
 {"id":"call_1","role":"tool","content":"a.txt","requestor":"assistant","error":false}`,
 	Provider: "neutral",
 	Window:   transcript.WindowTool,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !role:string",
 		// Every call names its requestor.
 		"none if tool_calls.0 and !tool_calls.0.requestor",
@@ -31,7 +31,7 @@ var Tau2 = &Dialect{
 		"weak if role:string and content:any, alike",
 		"weak if role:string and tool_calls:array, alike",
 		"weak if role:string and @tools, alike",
-	),
+	}},
 	Members: Members{
 		transcript.MemberRole: "role", transcript.MemberCallName: "name", transcript.MemberArguments: "arguments",
 		transcript.MemberResultContent: "content", transcript.MemberContent: "content",

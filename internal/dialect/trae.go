@@ -16,12 +16,12 @@ var Trae = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowOwn,
 	CheckOnly: "it records a run and holds each message twice",
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !step_number",
 		"decisive if any steps.tool_calls|tool_calls.? has call_id and name and arguments, shown by list",
 		"decisive if step_number and state and llm_response",
 		"decisive if step_number and steps.llm_response",
-	),
+	}},
 	Holder: &Holder{Members: []string{"task", "agent_steps", "llm_interactions"}, ReadFrom: []string{"agent_steps"}},
 	Driver: &Combined{
 		Text: "llm_response.content|steps.llm_response.content",

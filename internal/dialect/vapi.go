@@ -16,7 +16,7 @@ var Vapi = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowLog,
 	CheckOnly: voiceCheckOnly,
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if role!=system|user|bot|tool_calls|tool_call_result",
 		"none if content",
 		"decisive if role=tool_calls and toolCalls.0:object", // no other dialect has the role
@@ -36,7 +36,7 @@ var Vapi = &Dialect{
 		"plain if role:string and message|result:any and secondsFromStart",
 		"plain if role:string and message|result:any, alike",
 		"plain if role:string and toolCalls:array, alike",
-	),
+	}},
 	Driver: NewSideList(&SideList{
 		Role: "role", User: "user", Assistant: "bot", Tool: "tool_call_result",
 		Roles: []RoleName{

@@ -20,12 +20,12 @@ var VSCodeChat = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowOwn,
 	CheckOnly: "VS Code keeps the session in memory and rewrites the file, and a log of changes refers to values by index",
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if !requestId",
 		"decisive if any response.? has kind=toolInvocationSerialized and toolCallId",
 		"decisive if requestId and message.text|message.parts and response",
 		"decisive if requestId and result.metadata.toolCallRounds",
-	),
+	}},
 	NewSession: evidence.All("requests", "sessionId", "responderUsername"),
 	Patch:      &Patch{List: "v.requests", Effect: vsCodeChange},
 	Driver: vsCodeRequests{&Combined{

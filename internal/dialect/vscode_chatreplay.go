@@ -17,12 +17,12 @@ var VSCodeChatReplay = &Dialect{
 	Provider:  "neutral",
 	Window:    transcript.WindowTool,
 	CheckOnly: "it records requests that were already sent",
-	Evidence: evidence.NewTable(
+	Evidence: &evidence.Table{Rows: []string{
 		"none if role!=0|1|2|3",
 		"decisive if any toolCalls.? has id and function.name and function.arguments, shown by list",
 		"decisive if toolCallId",
 		"plain if role and content.0.type",
-	),
+	}},
 	Driver: &Combined{
 		Plain: []Lens{"role", "content.0.type"},
 		Role:  "role",

@@ -33,22 +33,22 @@ func TestOutlines(t *testing.T) {
 	}
 	for text, table := range map[string]*Table{
 		"chat":     chat(),
-		"any":      NewTable("plain if any a has b=x and a"),
-		"no":       NewTable("plain if no a has b:any"),
-		"members":  NewTable("plain if any a.* has b=x"),
-		"or one":   NewTable("plain if any a.? has b=x"),
-		"itself":   NewTable("plain if any a has @this=x"),
-		"keys":     NewTable("plain if any a has @keys.#=1"),
-		"deep":     NewTable("plain if any a.b|b has b:string and a"),
-		"tools":    NewTable("plain if any a has @tools"),
-		"no tools": NewTable("none if @tools", "plain if a:any").Knows("tool"),
+		"any":      {Rows: []string{"plain if any a has b=x and a"}},
+		"no":       {Rows: []string{"plain if no a has b:any"}},
+		"members":  {Rows: []string{"plain if any a.* has b=x"}},
+		"or one":   {Rows: []string{"plain if any a.? has b=x"}},
+		"itself":   {Rows: []string{"plain if any a has @this=x"}},
+		"keys":     {Rows: []string{"plain if any a has @keys.#=1"}},
+		"deep":     {Rows: []string{"plain if any a.b|b has b:string and a"}},
+		"tools":    {Rows: []string{"plain if any a has @tools"}},
+		"no tools": {Rows: []string{"none if @tools", "plain if a:any"}, Knows: []string{"tool"}},
 	} {
 		all = append(all, question{text, func(a *Aspect) { a.Table(table) }, func(v source.Value) string {
 			weight, sign := table.Weigh(v, false)
 			return fmt.Sprint(weight, " ", sign.Alike())
 		}})
 	}
-	tools := NewTable("none if @tools", "plain if a:any")
+	tools := &Table{Rows: []string{"none if @tools", "plain if a:any"}}
 	others := All("tool.a=x", "tool.0=x")
 	all = append(all, question{"tools of others", func(a *Aspect) { a.Table(tools); a.Conds(others) }, func(v source.Value) string {
 		weight, _ := tools.Weigh(v, false)

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -51,7 +52,7 @@ type Elements struct {
 	bit uint // its bit among the conditions on that list
 }
 
-// parseRow parses a row in the syntax of NewTable.
+// parseRow parses a row in the syntax of Table.Rows.
 func parseRow(text string) Row {
 	says, remarks, more := strings.Cut(text, ", ")
 	weight, conds, ok := strings.Cut(says, " if ")
@@ -92,13 +93,30 @@ func parseRow(text string) Row {
 }
 
 // A Table is the evidence for a dialect. The first row that holds decides. A row of
-// weight None says that a value belongs to another dialect.
+// weight None says that a value belongs to another dialect. Rows are compiled on first use,
+// because most tables are never used.
 type Table struct {
+	// Rows are texts, each of which is a weight and conditions:
+	//
+	//	decisive if role=tool|function and content:any
+	//	weak if role:string and any content has type!=text and @tools
+	//	shared if role:string and any parts has type=thinking and no parts has type=image
+	//
+	// "any" is followed by an array of which one element satisfies all conditions up to the
+	// next array, and "no" by one of which no element does; Elements.List says how arrays are
+	// written.
+	//
+	// Reports show the first condition of a row, or if it has none, that of its first
+	// array. Remarks can follow: "shown as name", "shown by list" and "alike", for the fields of
+	// a Row.
+	Rows []string
+	// Knows are keys about tools that the dialect uses but that are in no condition.
+	Knows []string
+
 	once  sync.Once
-	texts []string // of the rows, until they are compiled
 	rows  []Row
 	slots map[string]int // of the first keys of paths
-	known []string       // those keys, and others that the dialect uses for tools
+	known []string       // those keys, and Knows
 	lists []list
 }
 
@@ -123,29 +141,12 @@ const (
 	mostConds = 64
 )
 
-// NewTable returns a table of rows, each of which is a weight and conditions:
-//
-//	decisive if role=tool|function and content:any
-//	weak if role:string and any content has type!=text and @tools
-//	shared if role:string and any parts has type=thinking and no parts has type=image
-//
-// "any" is followed by an array of which one element satisfies all conditions up to the
-// next array, and "no" by one of which no element does; Elements.List says how arrays are
-// written.
-//
-// Reports show the first condition of a row, or if it has none, that of its first
-// array. Remarks can follow: "shown as name", "shown by list" and "alike", for the fields of
-// a Row.
-//
-// Rows are compiled on first use, because most tables are never used.
-func NewTable(rows ...string) *Table { return &Table{texts: rows} }
-
 // TableOf returns a table of rows.
 func TableOf(rows ...Row) *Table { return &Table{rows: rows} }
 
 // compile compiles the rows.
 func (t *Table) compile() {
-	for _, text := range t.texts {
+	for _, text := range t.Rows {
 		t.rows = append(t.rows, parseRow(text))
 	}
 	t.slots = map[string]int{}
@@ -156,15 +157,7 @@ func (t *Table) compile() {
 			t.list(&r.Lists[j])
 		}
 	}
-	for name := range t.slots {
-		t.known = append(t.known, name)
-	}
-}
-
-// Knows adds keys about tools that the dialect uses but that are in no condition.
-func (t *Table) Knows(names ...string) *Table {
-	t.known = append(t.known, names...)
-	return t
+	t.known = slices.AppendSeq(slices.Clone(t.Knows), maps.Keys(t.slots))
 }
 
 // place gives each first key a slot.

@@ -10,7 +10,7 @@ import (
 
 // chat returns a table with all kinds of evidence.
 func chat() *Table {
-	return NewTable(
+	return &Table{Rows: []string{
 		"none if !role:string",
 		"decisive if any calls.* has name:string and args:any, shown by list",
 		"decisive if any content|parts has type=tool_use|call_* and id|name",
@@ -21,7 +21,7 @@ func chat() *Table {
 		"shared if role:string and any content has type=thinking and no content has type=image",
 		"decisive if origin:object and origin.app=acme, shown as app",
 		"plain if role:string and content:any, alike",
-	).Knows("tool_hint")
+	}, Knows: []string{"tool_hint"}}
 }
 
 func TestTable(t *testing.T) {
@@ -91,7 +91,7 @@ func TestBadRows(t *testing.T) {
 					t.Errorf("%q is a row", text)
 				}
 			}()
-			NewTable(text).Weigh(source.NewValue([]byte("{}"), 0), false)
+			(&Table{Rows: []string{text}}).Weigh(source.NewValue([]byte("{}"), 0), false)
 		}()
 	}
 }
