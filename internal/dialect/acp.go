@@ -34,7 +34,7 @@ var ACP = &Dialect{
 		Calls: []CallEvent{{Type: "tool_call", ID: "toolCallId", Name: "title"}},
 		Results: []ResultEvent{{
 			Type: "tool_call_update", ID: "toolCallId", Payload: "rawOutput|content",
-			Error: evidence.All("status=failed|cancelled"),
+			Error: []*evidence.Cond{{Text: "status=failed|cancelled"}},
 		}},
 	}},
 	Log: &Log{

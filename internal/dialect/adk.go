@@ -52,7 +52,7 @@ var ADK = &Dialect{
 		Role: "content.role", NoRole: "user", Content: "content.parts",
 		Positional: true, Inline: true, ResultsAlone: true,
 		Parts: geminiBlocks.Parts,
-		Skip:  evidence.All("invocationId|invocation_id", "author", "!content.parts"),
+		Skip:  []*evidence.Cond{{Text: "invocationId|invocation_id"}, {Text: "author"}, {Text: "!content.parts"}},
 		Message: []Stencil{{
 			JSON: `{"content":{"role":"user","parts":"$blocks"}}`,
 			Copy: []string{"invocationId", "invocation_id", "author", "branch", "timestamp"},

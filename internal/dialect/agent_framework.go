@@ -40,7 +40,7 @@ var AgentFramework = &Dialect{
 				Is: PartCall, Tag: "function_call", ID: "call_id", Name: "name", Args: "arguments",
 				Answer: `{"type":"function_result","call_id":"$id","result":"$text"}`,
 			},
-			{Is: PartResult, Tag: "function_result", ID: "call_id", Payload: "result|exception", Error: evidence.All("exception")},
+			{Is: PartResult, Tag: "function_result", ID: "call_id", Payload: "result|exception", Error: []*evidence.Cond{{Text: "exception"}}},
 			{Is: PartReasoning, Tag: "text_reasoning", Signature: "protected_data"},
 			{Is: PartMedia, Tag: "data"},
 			{Is: PartMedia, Tag: "uri"},

@@ -46,14 +46,14 @@ var AgentScope = &Dialect{
 		Parts: []Part{
 			{Is: PartText, Tag: "text", Text: "text"},
 			{
-				Is: PartCall, Tag: "tool_use", With: evidence.All("input"), ID: "id", Name: "name", Args: "input", Want: transcript.ArgsWantObject,
+				Is: PartCall, Tag: "tool_use", With: []*evidence.Cond{{Text: "input"}}, ID: "id", Name: "name", Args: "input", Want: transcript.ArgsWantObject,
 				Answer: `{"type":"tool_result","id":"$id","name":"$name","output":[{"type":"text","text":"$text"}]}`,
 			},
 			// Version 2 stores the result in the message of the call.
-			{Is: PartCall, Tag: "tool_call", With: evidence.All("input"), ID: "id", Name: "name", Args: "input", Want: transcript.ArgsWantString},
+			{Is: PartCall, Tag: "tool_call", With: []*evidence.Cond{{Text: "input"}}, ID: "id", Name: "name", Args: "input", Want: transcript.ArgsWantString},
 			{
-				Is: PartResult, Tag: "tool_result", With: evidence.All("!tool_use_id"), ID: "id", Name: "name", Payload: "output",
-				Error: evidence.All("state=error|interrupted|denied"),
+				Is: PartResult, Tag: "tool_result", With: []*evidence.Cond{{Text: "!tool_use_id"}}, ID: "id", Name: "name", Payload: "output",
+				Error: []*evidence.Cond{{Text: "state=error|interrupted|denied"}},
 			},
 			{Is: PartReasoning, Tag: "thinking"},
 			{Is: PartMedia, Tag: "image"},

@@ -46,7 +46,7 @@ var AISDK = &Dialect{
 			{Is: PartText, Tag: "text", Text: "text"},
 			{
 				// Versions before 5.
-				Is: PartCall, Tag: "tool-call", With: evidence.All("args"), ID: "toolCallId", Name: "toolName", Args: "args", ByProvider: ranByProvider,
+				Is: PartCall, Tag: "tool-call", With: []*evidence.Cond{{Text: "args"}}, ID: "toolCallId", Name: "toolName", Args: "args", ByProvider: ranByProvider,
 				Answer: `{"type":"tool-result","toolCallId":"$id","toolName":"$name","result":"$text","isError":true}`,
 			},
 			{
@@ -55,7 +55,7 @@ var AISDK = &Dialect{
 			},
 			{
 				Is: PartResult, Tag: "tool-result", ID: "toolCallId", Name: "toolName", Payload: "output|result", Inner: "output.value", ByProvider: ranByProvider,
-				Error: evidence.All("isError=true", "output.type=error-text|error-json|execution-denied"),
+				Error: []*evidence.Cond{{Text: "isError=true"}, {Text: "output.type=error-text|error-json|execution-denied"}},
 			},
 			{Is: PartReasoning, Tag: "reasoning", Signature: "signature|providerOptions.anthropic.signature"},
 			{Is: PartReasoning, Tag: "redacted-reasoning", Signature: "data"},
@@ -70,7 +70,7 @@ var AISDK = &Dialect{
 }
 
 // ranByProvider holds of calls and results of tools that the provider ran.
-var ranByProvider = evidence.All("providerExecuted=true")
+var ranByProvider = []*evidence.Cond{{Text: "providerExecuted=true"}}
 
 // sdkSealed are the fields in which providers of the AI SDK keep what ties a part to reasoning.
 const sdkSealed = "itemId/reasoningEncryptedContent/signature/redactedData/thoughtSignature/reasoning_details/reasoning_opaque/reasoningOpaque"

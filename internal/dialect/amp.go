@@ -43,12 +43,12 @@ var Amp = &Dialect{
 			{Is: PartText, Tag: "text", Text: "text"},
 			{Is: PartCall, Tag: "tool_use", ID: "id", Name: "name", Args: "input|text"},
 			{
-				Is: PartResult, Tag: "tool_result", With: evidence.All("run.status!=in-progress|blocked-on-user"),
+				Is: PartResult, Tag: "tool_result", With: []*evidence.Cond{{Text: "run.status!=in-progress|blocked-on-user"}},
 				ID: "toolUseID|tool_use_id", Payload: "run|content",
-				Error: evidence.All("run.status=error|cancelled|rejected-by-user"),
+				Error: []*evidence.Cond{{Text: "run.status=error|cancelled|rejected-by-user"}},
 			},
 			{
-				Is: PartState, Tag: "tool_result", With: evidence.All("run.status=blocked-on-user"),
+				Is: PartState, Tag: "tool_result", With: []*evidence.Cond{{Text: "run.status=blocked-on-user"}},
 				ID: "toolUseID|tool_use_id", State: transcript.CallWaiting,
 			},
 			{Is: PartState, Tag: "tool_result", ID: "toolUseID|tool_use_id", State: transcript.CallRunning},
@@ -56,6 +56,6 @@ var Amp = &Dialect{
 			{Is: PartReasoning, Tag: "redacted_thinking", Signature: "data"},
 			{Is: PartMedia, Tag: "image"},
 		},
-		Aborted: evidence.All("state.type=cancelled"),
+		Aborted: []*evidence.Cond{{Text: "state.type=cancelled"}},
 	}),
 }

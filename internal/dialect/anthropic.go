@@ -17,7 +17,7 @@ var Anthropic = &Dialect{
 	Body:     &Body{Lists: []string{"messages"}},
 	Evidence: anthropicEvidence,
 	Request: [][]*evidence.Cond{
-		evidence.All("anthropic_version"), evidence.All("tools.0.input_schema"), evidence.All("tools.0.name", "messages", "!tools.0.function"),
+		{{Text: "anthropic_version"}}, {{Text: "tools.0.input_schema"}}, {{Text: "tools.0.name"}, {Text: "messages"}, {Text: "!tools.0.function"}},
 	},
 	Window:  transcript.WindowUser,
 	Members: anthropicMembers,
@@ -54,17 +54,17 @@ var anthropicBlocks = NewBlocks(&Blocks{
 		},
 		{
 			Is: PartResult, Tag: "tool_result", ID: "tool_use_id", Payload: "content",
-			Error: evidence.All("is_error=true"),
+			Error: []*evidence.Cond{{Text: "is_error=true"}},
 		},
 		{Is: PartServerCall, Tag: "server_tool_use", ID: "id", Name: "name", Args: "input", Want: transcript.ArgsWantObject},
 		{Is: PartServerCall, Tag: "mcp_tool_use", Kind: transcript.KindMCP, ID: "id", Name: "name", Args: "input", Want: transcript.ArgsWantObject},
 		{
 			Is: PartServerResult, Tag: "mcp_tool_result", Kind: transcript.KindMCP, ID: "tool_use_id", Payload: "content",
-			Error: evidence.All("is_error=true"),
+			Error: []*evidence.Cond{{Text: "is_error=true"}},
 		},
 		{
 			Is: PartServerResult, Tag: "*_tool_result", ID: "tool_use_id", Payload: "content",
-			Error: evidence.All("is_error=true"),
+			Error: []*evidence.Cond{{Text: "is_error=true"}},
 		},
 		{Is: PartReasoning, Tag: "thinking", Signature: "signature", Signs: true},
 		{Is: PartReasoning, Tag: "redacted_thinking", Signature: "data", Signs: true},
@@ -73,9 +73,9 @@ var anthropicBlocks = NewBlocks(&Blocks{
 		{Is: PartMedia, Tag: "search_result"},
 	},
 	// Roo and Cline keep messages that they have summarized or truncated.
-	Hidden: evidence.All("condenseParent", "truncationParent"),
+	Hidden: []*evidence.Cond{{Text: "condenseParent"}, {Text: "truncationParent"}},
 	// Roo stores the reasoning of other providers in elements of their own.
-	Skip:      evidence.All("type=reasoning", "ts", "!role"),
+	Skip:      []*evidence.Cond{{Text: "type=reasoning"}, {Text: "ts"}, {Text: "!role"}},
 	Message:   []Stencil{{JSON: `{"role":"user","content":"$blocks"}`}},
 	TextBlock: []Stencil{{JSON: `{"type":"text","text":"$text"}`}},
 })

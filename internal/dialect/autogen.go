@@ -40,9 +40,9 @@ var AutoGen = &Dialect{
 			{"ToolCallExecutionEvent", transcript.RoleTool},
 		},
 		Parts: []Part{
-			{Is: PartResult, Key: "call_id", ID: "call_id", Name: "name", Payload: "content", Error: evidence.All("is_error=true")},
+			{Is: PartResult, Key: "call_id", ID: "call_id", Name: "name", Payload: "content", Error: []*evidence.Cond{{Text: "is_error=true"}}},
 			{
-				Is: PartCall, Key: "arguments", With: evidence.All("name"), ID: "id", Name: "name", Args: "arguments",
+				Is: PartCall, Key: "arguments", With: []*evidence.Cond{{Text: "name"}}, ID: "id", Name: "name", Args: "arguments",
 				Answer: `{"content":"$text","name":"$name","call_id":"$id","is_error":true}`,
 			},
 		},

@@ -17,8 +17,8 @@ var Bedrock = &Dialect{
 	Body:     &Body{Lists: []string{"messages"}, Instead: []string{"promptVariables"}},
 	// Text blocks alone look like those of other APIs, except that they have no type.
 	Request: [][]*evidence.Cond{
-		evidence.All("toolConfig.tools.0.toolSpec"),
-		evidence.All("modelId|inferenceConfig", "messages.0.content:array", "!messages.0.content.0.type"),
+		{{Text: "toolConfig.tools.0.toolSpec"}},
+		{{Text: "modelId|inferenceConfig"}, {Text: "messages.0.content:array"}, {Text: "!messages.0.content.0.type"}},
 	},
 	Window: transcript.WindowUser,
 	Evidence: &evidence.Table{Rows: []string{
@@ -42,15 +42,15 @@ var Bedrock = &Dialect{
 	Driver: NewBlocks(&Blocks{
 		Role: "role", Content: "content", Inline: true,
 		Parts: []Part{
-			{Is: PartText, Key: "text", With: evidence.All("!type"), Text: "text"},
+			{Is: PartText, Key: "text", With: []*evidence.Cond{{Text: "!type"}}, Text: "text"},
 			{
 				Is: PartCall, Key: "toolUse", ID: "toolUse.toolUseId", Name: "toolUse.name", Args: "toolUse.input",
-				Want: transcript.ArgsWantObject, ByProvider: evidence.All("toolUse.type=server_tool_use"),
+				Want: transcript.ArgsWantObject, ByProvider: []*evidence.Cond{{Text: "toolUse.type=server_tool_use"}},
 				Answer: `{"toolResult":{"toolUseId":"$id","content":[{"text":"$text"}],"status":"error"}}`,
 			},
 			{
 				Is: PartResult, Key: "toolResult", ID: "toolResult.toolUseId", Payload: "toolResult.content",
-				Error: evidence.All("toolResult.status=error"),
+				Error: []*evidence.Cond{{Text: "toolResult.status=error"}},
 			},
 			{
 				Is: PartReasoning, Key: "reasoningContent",

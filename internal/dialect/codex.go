@@ -59,28 +59,28 @@ var Codex = &Dialect{
 		},
 		Echoes: []Echo{
 			{
-				Type: "item_completed", When: evidence.All("payload.item.type=CommandExecution", codexDone), ID: "payload.item.id",
+				Type: "item_completed", When: []*evidence.Cond{{Text: "payload.item.type=CommandExecution"}, {Text: codexDone}}, ID: "payload.item.id",
 				Text: "payload.item.formatted_output|payload.item.aggregated_output", Code: "payload.item.exit_code", Wording: "Process exited with code $code\nOutput:\n$text",
 				Tools: []string{"exec_command", "write_stdin"},
 			},
 			{
-				Type: "item_completed", When: evidence.All("payload.item.type=McpToolCall", codexDone), ID: "payload.item.id",
+				Type: "item_completed", When: []*evidence.Cond{{Text: "payload.item.type=McpToolCall"}, {Text: codexDone}}, ID: "payload.item.id",
 				Text: "payload.item.result.structured_content|payload.item.result.content|payload.item.error.message",
 			},
 			{
-				Type: "item_completed", When: evidence.All("payload.item.type=FileChange", codexDone), ID: "payload.item.id",
+				Type: "item_completed", When: []*evidence.Cond{{Text: "payload.item.type=FileChange"}, {Text: codexDone}}, ID: "payload.item.id",
 				Text: "payload.item.stdout|payload.item.stderr",
 			},
 			{
-				Type: "exec_command_end", When: evidence.All(codexDone), ID: "payload.call_id",
+				Type: "exec_command_end", When: []*evidence.Cond{{Text: codexDone}}, ID: "payload.call_id",
 				Text: "payload.formatted_output|payload.aggregated_output", Code: "payload.exit_code", Wording: "Exit code: $code\nOutput:\n$text",
 				Tools: []string{"shell", "shell_command", "container.exec"},
 			},
 			{
-				Type: "mcp_tool_call_end", When: evidence.All(codexDone), ID: "payload.call_id",
+				Type: "mcp_tool_call_end", When: []*evidence.Cond{{Text: codexDone}}, ID: "payload.call_id",
 				Text: "payload.result.Ok.structuredContent|payload.result.Ok.content|payload.result.Err",
 			},
-			{Type: "patch_apply_end", When: evidence.All(codexDone), ID: "payload.call_id", Text: "payload.stdout|payload.stderr"},
+			{Type: "patch_apply_end", When: []*evidence.Cond{{Text: codexDone}}, ID: "payload.call_id", Text: "payload.stdout|payload.stderr"},
 		},
 	},
 }

@@ -23,7 +23,7 @@ var CodexExec = &Dialect{
 		"decisive if any item.? has type=command_execution|mcp_tool_call|file_change and id",
 		"decisive if item.id and item.type",
 	}},
-	NewSession: evidence.All("type=thread.started", "thread_id"),
+	NewSession: []*evidence.Cond{{Text: "type=thread.started"}, {Text: "thread_id"}},
 	Fold:       &Fold{ID: "item.id", Effect: codexExecFolding},
 	Driver: &Combined{
 		Records: []Records{{

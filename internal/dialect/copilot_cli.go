@@ -45,7 +45,7 @@ var CopilotCLI = &Dialect{
 		Calls: []CallEvent{{Type: "tool.execution_start", ID: "data.toolCallId", Name: "data.toolName", Answer: copilotAnswer}},
 		Results: []ResultEvent{{
 			Type: "tool.execution_complete", ID: "data.toolCallId", Payload: "data.result|data.error",
-			Error: evidence.All("data.success=false"),
+			Error: []*evidence.Cond{{Text: "data.success=false"}},
 		}},
 	}},
 	Log: &Log{

@@ -39,7 +39,7 @@ var DeepSeekHarness = &Dialect{
 			{Is: PartCall, Tag: "tool-call", ID: "id", Name: "name", Args: "arguments", Want: transcript.ArgsWantString},
 			{
 				Is: PartResult, Tag: "tool-result", ID: "toolCallId", Payload: "content",
-				Error: evidence.All("isError=true"),
+				Error: []*evidence.Cond{{Text: "isError=true"}},
 			},
 			{Is: PartReasoning, Tag: "reasoning"},
 			{Is: PartMedia, Tag: "image"},

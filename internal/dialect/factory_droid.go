@@ -59,7 +59,7 @@ var DroidStreamJSON = &Dialect{
 			{Type: "tool_call", ID: "toolCallId|id", Name: "toolName", Args: "parameters", Want: transcript.ArgsWantObject},
 		},
 		Results: []ResultEvent{
-			{Type: "tool_result", ID: "toolCallId|id", Payload: "value|error", Error: evidence.All("isError=true")},
+			{Type: "tool_result", ID: "toolCallId|id", Payload: "value|error", Error: []*evidence.Cond{{Text: "isError=true"}}},
 		},
 	},
 	Log: &Log{

@@ -78,17 +78,17 @@ var geminiBlocks = NewBlocks(&Blocks{
 		},
 		{
 			Is: PartResult, Key: "functionResponse", ID: "functionResponse.id", Name: "functionResponse.name",
-			Payload: "functionResponse.response", Inner: "functionResponse.parts", Error: evidence.All("functionResponse.response.error"),
+			Payload: "functionResponse.response", Inner: "functionResponse.parts", Error: []*evidence.Cond{{Text: "functionResponse.response.error"}},
 		},
 		{
 			Is: PartResult, Key: "function_response", ID: "function_response.id", Name: "function_response.name",
-			Payload: "function_response.response", Inner: "function_response.parts", Error: evidence.All("function_response.response.error"),
+			Payload: "function_response.response", Inner: "function_response.parts", Error: []*evidence.Cond{{Text: "function_response.response.error"}},
 		},
 		{Is: PartServerCall, Key: "toolCall", ID: "toolCall.id", Name: "toolCall.toolType", Args: "toolCall.args", Signature: "thoughtSignature"},
 		{Is: PartServerResult, Key: "toolResponse", ID: "toolResponse.id", Payload: "toolResponse.response"},
-		{Is: PartReasoning, Key: "thought", With: evidence.All("thought=true"), Signature: "thoughtSignature|thought_signature"},
+		{Is: PartReasoning, Key: "thought", With: []*evidence.Cond{{Text: "thought=true"}}, Signature: "thoughtSignature|thought_signature"},
 		// A part with a type belongs to another dialect.
-		{Is: PartText, Key: "text", With: evidence.All("!type"), Text: "text", Signature: "thoughtSignature|thought_signature"},
+		{Is: PartText, Key: "text", With: []*evidence.Cond{{Text: "!type"}}, Text: "text", Signature: "thoughtSignature|thought_signature"},
 		{Is: PartMedia, Key: "inlineData"},
 		{Is: PartMedia, Key: "inline_data"},
 		{Is: PartMedia, Key: "fileData"},

@@ -26,7 +26,7 @@ var GeminiCLI = &Dialect{
 		"decisive if type=gemini and id and timestamp and content",
 		"plain if type:string and id and timestamp and content",
 	}},
-	NewSession: evidence.All("sessionId", "projectHash", "startTime"),
+	NewSession: []*evidence.Cond{{Text: "sessionId"}, {Text: "projectHash"}, {Text: "startTime"}},
 	Fold:       &Fold{ID: "id", Append: true, Effect: geminiCLIFolding},
 	Strip: []Trace{
 		"thoughts",

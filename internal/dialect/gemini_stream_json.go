@@ -29,7 +29,7 @@ var GeminiStreamJSON = &Dialect{
 			{Type: "tool_use", ID: "tool_id", Name: "tool_name", Args: "parameters", Want: transcript.ArgsWantObject},
 		},
 		Results: []ResultEvent{
-			{Type: "tool_result", ID: "tool_id", Payload: "output|error", Error: evidence.All("status=error")},
+			{Type: "tool_result", ID: "tool_id", Payload: "output|error", Error: []*evidence.Cond{{Text: "status=error"}}},
 		},
 	},
 	Log: &Log{

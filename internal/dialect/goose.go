@@ -14,20 +14,20 @@ var gooseBlocks = gooseMessages{NewBlocks(&Blocks{
 		gooseCall("toolRequest"), gooseCall("frontendToolRequest"),
 		{
 			Is: PartResult, Tag: "toolResponse", ID: "id", Payload: "toolResult.value|toolResult.error|toolResult|content", Inner: "toolResult.value.content",
-			Error: evidence.All("toolResult.status=error", "toolResult.value.isError=true"),
+			Error: []*evidence.Cond{{Text: "toolResult.status=error"}, {Text: "toolResult.value.isError=true"}},
 		},
 		{Is: PartReasoning, Tag: "thinking", Signature: "signature"},
 		{Is: PartReasoning, Tag: "redactedThinking", Signature: "data"},
 		{Is: PartMedia, Tag: "image"},
 		{Is: PartState, Tag: "toolConfirmationRequest", ID: "id", State: transcript.CallWaiting},
 		{
-			Is: PartState, Tag: "actionRequired", With: evidence.All("data.actionType=toolConfirmation"),
+			Is: PartState, Tag: "actionRequired", With: []*evidence.Cond{{Text: "data.actionType=toolConfirmation"}},
 			ID: "data.id", State: transcript.CallWaiting,
 		},
 		{Is: PartAside, Tag: "actionRequired"},
 		{Is: PartAside, Tag: "systemNotification"},
 	},
-	Hidden:    evidence.All("metadata.agentVisible=false"),
+	Hidden:    []*evidence.Cond{{Text: "metadata.agentVisible=false"}},
 	Message:   []Stencil{{JSON: `{"role":"user","content":"$blocks"}`, Copy: []string{"created"}}},
 	TextBlock: []Stencil{{JSON: `{"type":"text","text":"$text"}`}},
 })}
@@ -89,7 +89,7 @@ var Goose = &Dialect{
 	},
 	Driver:     gooseBlocks,
 	Holder:     &Holder{Members: []string{"working_dir", "conversation"}},
-	NewSession: evidence.All("working_dir", "conversation"),
+	NewSession: []*evidence.Cond{{Text: "working_dir"}, {Text: "conversation"}},
 }
 
 func gooseCall(tag string) Part {

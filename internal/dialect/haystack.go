@@ -42,7 +42,7 @@ var Haystack = &Dialect{
 	Driver: &haystack{NewBlocks(&Blocks{
 		Role: "role|_role", Content: "content|_content", Positional: true,
 		Parts: []Part{
-			{Is: PartText, Key: "text", With: evidence.All("!type"), Text: "text"},
+			{Is: PartText, Key: "text", With: []*evidence.Cond{{Text: "!type"}}, Text: "text"},
 			{
 				Is: PartCall, Key: "tool_call", ID: "tool_call.id", Name: "tool_call.tool_name", Args: "tool_call.arguments",
 				// Haystack reads no origin without arguments. Those of the call are not repeated.
@@ -50,7 +50,7 @@ var Haystack = &Dialect{
 			},
 			{
 				Is: PartResult, Key: "tool_call_result", ID: "tool_call_result.origin.id", Name: "tool_call_result.origin.tool_name",
-				Payload: "tool_call_result.result", Error: evidence.All("tool_call_result.error=true"),
+				Payload: "tool_call_result.result", Error: []*evidence.Cond{{Text: "tool_call_result.error=true"}},
 			},
 			{Is: PartReasoning, Key: "reasoning"},
 			{Is: PartMedia, Key: "image"},

@@ -56,10 +56,10 @@ var KimiWire = &Dialect{
 			{Type: "ToolCall", ID: "payload.id", Name: "payload.function.name"},
 		},
 		Results: []ResultEvent{
-			{Type: "tool.result", ID: "toolCallId", Payload: "result", Error: evidence.All("result.isError=true")},
+			{Type: "tool.result", ID: "toolCallId", Payload: "result", Error: []*evidence.Cond{{Text: "result.isError=true"}}},
 			{
 				Type: "ToolResult", ID: "payload.tool_call_id", Payload: "payload.return_value",
-				Error: evidence.All("payload.return_value.is_error=true"),
+				Error: []*evidence.Cond{{Text: "payload.return_value.is_error=true"}},
 			},
 		},
 	}},
@@ -81,7 +81,7 @@ var KimiWire = &Dialect{
 		Rollback: []string{"context.undo"}, Turns: "count",
 		Aborts: []string{"StepInterrupted", "turn.cancelled"},
 		Echoes: []Echo{{
-			Type: "agent.message.appended", When: evidence.All("message.message.role=tool"), ID: "message.message.toolCallId",
+			Type: "agent.message.appended", When: []*evidence.Cond{{Text: "message.message.role=tool"}}, ID: "message.message.toolCallId",
 			Text: "message.message.content", Joined: true,
 		}},
 	},

@@ -36,7 +36,7 @@ var Kiro = &Dialect{
 			{Is: PartCall, Tag: "toolUse", ID: "data.toolUseId", Name: "data.name", Args: "data.input", Want: transcript.ArgsWantObject},
 			{
 				Is: PartResult, Tag: "toolResult", ID: "data.toolUseId", Payload: "data.content",
-				Error: evidence.All("data.status=error"),
+				Error: []*evidence.Cond{{Text: "data.status=error"}},
 			},
 			{Is: PartMedia, Tag: "image"},
 		},

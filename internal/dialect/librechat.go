@@ -26,7 +26,7 @@ var LibreChat = &Dialect{
 		Role:    "isCreatedByUser",
 		Roles:   []RoleName{{"true", transcript.RoleUser}, {"false", transcript.RoleAssistant}},
 		Text:    "text",
-		Aborted: evidence.All("unfinished=true"),
+		Aborted: []*evidence.Cond{{Text: "unfinished=true"}},
 		Records: []Records{{
 			In: "content", Tag: "type", Calls: []string{"tool_call"}, Record: "tool_call",
 			Text: "text", Reasoning: "think", AsText: Stencil{JSON: `{"type":"text","text":"$text"}`},

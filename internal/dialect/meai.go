@@ -43,7 +43,7 @@ var MEAI = &Dialect{
 				Is: PartCall, Tag: "functionCall", ID: "callId", Name: "name", Args: "arguments",
 				Answer: `{"$type":"functionResult","result":"$text","callId":"$id"}`,
 			},
-			{Is: PartResult, Tag: "functionResult", ID: "callId", Payload: "result", Error: evidence.All("exception")},
+			{Is: PartResult, Tag: "functionResult", ID: "callId", Payload: "result", Error: []*evidence.Cond{{Text: "exception"}}},
 			{Is: PartReasoning, Tag: "reasoning", Signature: "protectedData"},
 			{Is: PartMedia, Tag: "data"},
 			{Is: PartMedia, Tag: "uri"},

@@ -42,7 +42,7 @@ var OpenAIChat = &Dialect{
 		// Some programs store bookkeeping records among their messages.
 		"plain if role=_*",
 	}, Knows: []string{"tool_name"}},
-	Request: [][]*evidence.Cond{evidence.All("tools.0.function")},
+	Request: [][]*evidence.Cond{{{Text: "tools.0.function"}}},
 	Window:  transcript.WindowTool,
 	// A call with its name beside the id has no function and needs no type.
 	Members: Members{

@@ -34,12 +34,9 @@ var OpenAIResponses = &Dialect{
 		"decisive if content.0.type=input_text|output_text|input_image|input_file",
 		"plain if role:string",
 	}},
-	Request: [][]*evidence.Cond{evidence.All("input.#.type|input.#.role", "!messages")},
+	Request: [][]*evidence.Cond{{{Text: "input.#.type|input.#.role"}, {Text: "!messages"}}},
 	// Rows of datasets and traces have an answer too.
-	Prompt: evidence.All(
-		"model:string", "input:string", "!messages", "!role", "!output", "!outputs", "!response", "!completion", "!choices",
-		"!answer", "!expected", "!expected_output", "!reference", "!target", "!result", "!embedding",
-	),
+	Prompt:  []*evidence.Cond{{Text: "model:string"}, {Text: "input:string"}, {Text: "!messages"}, {Text: "!role"}, {Text: "!output"}, {Text: "!outputs"}, {Text: "!response"}, {Text: "!completion"}, {Text: "!choices"}, {Text: "!answer"}, {Text: "!expected"}, {Text: "!expected_output"}, {Text: "!reference"}, {Text: "!target"}, {Text: "!result"}, {Text: "!embedding"}},
 	Window:  transcript.WindowNext,
 	Members: responsesMembers,
 	Strip:   responsesStrip,

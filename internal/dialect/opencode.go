@@ -37,7 +37,7 @@ var OpenCode = &Dialect{
 	Driver: openCodeMessages{&Combined{
 		Role:    "info.role|role",
 		Turn:    "part.messageID|messageID",
-		Aborted: evidence.All("info.error.name"),
+		Aborted: []*evidence.Cond{{Text: "info.error.name"}},
 		Records: []Records{{
 			In: "parts|part|", Tag: "type", Calls: []string{"tool"}, Text: "text", Reasoning: "reasoning", Step: "step-start",
 			AsText: Stencil{JSON: `{"type":"text","text":"$text"}`, Copy: []string{"id", "sessionID", "messageID"}},

@@ -34,7 +34,7 @@ var OTel = &Dialect{
 	Driver: NewBlocks(&Blocks{
 		Role: "role", Content: "parts", Tag: "type",
 		Parts: []Part{
-			{Is: PartText, Tag: "text", With: evidence.All("content"), Text: "content"},
+			{Is: PartText, Tag: "text", With: []*evidence.Cond{{Text: "content"}}, Text: "content"},
 			// Some programs write all ids that a call has had; the last one counts.
 			{Is: PartCall, Tag: "tool_call", ID: "id.-1|id", Name: "name", Args: "arguments"},
 			{Is: PartResult, Tag: "tool_call_response", ID: "id.-1|id", Name: "name", Payload: "response|result"},

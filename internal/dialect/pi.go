@@ -19,12 +19,12 @@ var piBlocks = NewBlocks(&Blocks{
 	ResultRole: "toolResult",
 	ResultMessage: &Part{
 		Is: PartResult, ID: "toolCallId|toolUseId", Name: "toolName", Payload: "content",
-		Error: evidence.All("isError=true"),
+		Error: []*evidence.Cond{{Text: "isError=true"}},
 	},
-	Aborted: evidence.All("stopReason=aborted|error"),
+	Aborted: []*evidence.Cond{{Text: "stopReason=aborted|error"}},
 	// transformMessages of pi-ai skips such messages and keeps their results, from 0.49.3 to
 	// 1.5.2 (gh:earendil-works/pi#1139, gh:openclaw/openclaw#14322).
-	Omitted:   evidence.All("stopReason=aborted|error"),
+	Omitted:   []*evidence.Cond{{Text: "stopReason=aborted|error"}},
 	TextBlock: []Stencil{{JSON: `{"type":"text","text":"$text"}`}},
 })
 

@@ -48,12 +48,12 @@ var PydanticAI = &Dialect{
 			},
 			{
 				Is: PartResult, Tag: "tool-return", ID: "tool_call_id", Name: "tool_name", Payload: "content",
-				Error: evidence.All("outcome=failed|denied|interrupted"),
+				Error: []*evidence.Cond{{Text: "outcome=failed|denied|interrupted"}},
 			},
 			// Without a tool, the prompt is about the whole answer.
 			{
-				Is: PartResult, Tag: "retry-prompt", With: evidence.All("tool_name"), ID: "tool_call_id", Name: "tool_name", Payload: "content",
-				Error: evidence.All("part_kind"),
+				Is: PartResult, Tag: "retry-prompt", With: []*evidence.Cond{{Text: "tool_name"}}, ID: "tool_call_id", Name: "tool_name", Payload: "content",
+				Error: []*evidence.Cond{{Text: "part_kind"}},
 			},
 			{Is: PartServerCall, Tag: "builtin-tool-call", ID: "tool_call_id", Name: "tool_name", Args: "args"},
 			{Is: PartServerResult, Tag: "builtin-tool-return", ID: "tool_call_id", Name: "tool_name", Payload: "content"},

@@ -29,6 +29,6 @@ var Retell = &Dialect{
 			{Type: "agent", Role: transcript.RoleAssistant, Text: "content"},
 		},
 		Calls:   []CallEvent{{Type: "tool_call_invocation", ID: "tool_call_id", Name: "name", Args: "arguments", Want: transcript.ArgsWantString}},
-		Results: []ResultEvent{{Type: "tool_call_result", ID: "tool_call_id", Payload: "content", Error: evidence.All("successful=false")}},
+		Results: []ResultEvent{{Type: "tool_call_result", ID: "tool_call_id", Payload: "content", Error: []*evidence.Cond{{Text: "successful=false"}}}},
 	},
 }

@@ -31,7 +31,7 @@ var Trae = &Dialect{
 		Results: ResultList{
 			In: "steps.tool_results|tool_results", ID: "call_id", Payload: "result|error", Error: "error",
 		},
-		Aborted:       evidence.All("error", "steps.error"),
+		Aborted:       []*evidence.Cond{{Text: "error"}, {Text: "steps.error"}},
 		NoResultTools: []string{"task_done"},
 	},
 }

@@ -26,7 +26,7 @@ var VSCodeChat = &Dialect{
 		"decisive if requestId and message.text|message.parts and response",
 		"decisive if requestId and result.metadata.toolCallRounds",
 	}},
-	NewSession: evidence.All("requests", "sessionId", "responderUsername"),
+	NewSession: []*evidence.Cond{{Text: "requests"}, {Text: "sessionId"}, {Text: "responderUsername"}},
 	Patch:      &Patch{List: "v.requests", Effect: vsCodeChange},
 	Driver: vsCodeRequests{&Combined{
 		Records: []Records{{
@@ -37,7 +37,7 @@ var VSCodeChat = &Dialect{
 				{Written: "false", State: transcript.CallInterrupted},
 			},
 		}},
-		Aborted: evidence.All("isCanceled=true", "modelState.value=2|3", "result.errorDetails", "result.metadata.maxToolCallsExceeded=true"),
+		Aborted: []*evidence.Cond{{Text: "isCanceled=true"}, {Text: "modelState.value=2|3"}, {Text: "result.errorDetails"}, {Text: "result.metadata.maxToolCallsExceeded=true"}},
 	}},
 }
 
@@ -54,7 +54,7 @@ type vsCodeReader struct{ combinedReader }
 
 // vsCodeHidden recognizes a request that is no longer sent. One condition is
 // enough.
-var vsCodeHidden = evidence.All("isHidden=true", "shouldBeRemovedOnSend")
+var vsCodeHidden = []*evidence.Cond{{Text: "isHidden=true"}, {Text: "shouldBeRemovedOnSend"}}
 
 // onElement reads a request, of which the row only describes the displayed response.
 func (r *vsCodeReader) onElement(v source.Value) source.Value {

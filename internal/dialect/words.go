@@ -23,7 +23,7 @@ func (d *Dialect) Words() []string {
 			add(v.String())
 		case reflect.Pointer, reflect.Interface:
 			if v.Type() == reflect.TypeFor[*evidence.Cond]() {
-				add(v.Elem().FieldByName("text").String())
+				add(v.Elem().FieldByName("Text").String())
 			} else if !v.IsNil() {
 				walk(v.Elem())
 			}

@@ -24,7 +24,8 @@ import (
 //
 // A condition is compiled on first use, because most are never used.
 type Cond struct {
-	text string
+	Text string
+
 	once sync.Once
 	alts []path
 	keys []string // the first keys of alts
@@ -58,14 +59,14 @@ var sourceKinds = [...]source.Kind{aString: source.String, aNumber: source.Numbe
 
 // UnmarshalText sets the condition to the one that a text describes.
 func (c *Cond) UnmarshalText(text []byte) (err error) {
-	c.text = string(text)
+	c.Text = string(text)
 	c.once.Do(func() { err = c.parse() })
 	return err
 }
 
 // parse compiles the text.
 func (c *Cond) parse() error {
-	rest, not := strings.CutPrefix(c.text, "!")
+	rest, not := strings.CutPrefix(c.Text, "!")
 	c.not = not
 	if at := outside(rest, '='); at >= 0 {
 		c.is = strings.Split(rest[at+1:], "|")
@@ -100,7 +101,7 @@ func (c *Cond) parse() error {
 func (c *Cond) compiled() *Cond {
 	c.once.Do(func() {
 		if err := c.parse(); err != nil {
-			panic("condition " + c.text + ": " + err.Error())
+			panic("condition " + c.Text + ": " + err.Error())
 		}
 	})
 	return c
@@ -110,7 +111,7 @@ func (c *Cond) compiled() *Cond {
 func All(texts ...string) []*Cond {
 	out := make([]*Cond, len(texts))
 	for i, text := range texts {
-		out[i] = &Cond{text: text}
+		out[i] = &Cond{Text: text}
 	}
 	return out
 }
@@ -126,10 +127,10 @@ func AnyHolds(conds []*Cond, v source.Value) bool {
 }
 
 // String returns the text of the condition.
-func (c *Cond) String() string { return c.text }
+func (c *Cond) String() string { return c.Text }
 
 // Equal reports whether two conditions have the same text.
-func (c *Cond) Equal(other *Cond) bool { return c.text == other.text }
+func (c *Cond) Equal(other *Cond) bool { return c.Text == other.Text }
 
 // Holds reports whether the condition holds for a value.
 func (c *Cond) Holds(v source.Value) bool {

@@ -3,6 +3,7 @@ package repair
 import (
 	"cmp"
 	"reflect"
+	"sync"
 
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -50,136 +51,138 @@ type Count struct {
 }
 
 // rows has a row for each kind of operation.
-var rows = map[reflect.Type]row{
-	of[*operation.InsertResults](): {
-		rank:   layingOut,
-		about:  about(func(a *operation.InsertResults) (calls, results []int32) { return a.Calls, nil }),
-		counts: counted(func(a *operation.InsertResults) Count { return Count{Results: len(a.Calls), Recorded: a.Recorded} }),
-		lay:    on((*layout).insertResults),
-	},
-	of[*operation.MoveResults](): {
-		rank:  layingOut,
-		about: about(func(a *operation.MoveResults) (calls, results []int32) { return nil, a.Results }),
-		lay:   on(func(l *layout, a *operation.MoveResults) bool { return l.bring(a.Results...) }),
-	},
-	of[*operation.MergeResults](): {
-		rank:  layingOut,
-		about: about(func(a *operation.MergeResults) (calls, results []int32) { return nil, a.Results }),
-		lay:   on(func(l *layout, a *operation.MergeResults) bool { return l.bring(a.Results...) }),
-	},
-	of[*operation.ReorderResults](): {rank: layingOut, lay: on((*layout).reorder)},
-	of[*operation.MoveBlock](): {
-		rank: layingOut,
-		turn: on((*Plan).turnOfBlock),
-		lay:  on(func(l *layout, a *operation.MoveBlock) bool { return l.bring(l.Conv.Blocks[a.Block].Ref) }),
-		do:   on(func(d *draft, a *operation.MoveBlock) bool { return d.callersRole(a.Block) }),
-	},
-	of[*operation.SetState](): {
-		rank:   layingOut,
-		about:  about(func(a *operation.SetState) (calls, results []int32) { return a.Calls, nil }),
-		counts: counted(func(a *operation.SetState) Count { return Count{Results: len(a.Calls)} }),
-		do:     on(func(d *draft, a *operation.SetState) bool { return d.setState(a.Calls) }),
-	},
+var rows = sync.OnceValue(func() map[reflect.Type]row {
+	return map[reflect.Type]row{
+		of[*operation.InsertResults](): {
+			rank:   layingOut,
+			about:  about(func(a *operation.InsertResults) (calls, results []int32) { return a.Calls, nil }),
+			counts: counted(func(a *operation.InsertResults) Count { return Count{Results: len(a.Calls), Recorded: a.Recorded} }),
+			lay:    on((*layout).insertResults),
+		},
+		of[*operation.MoveResults](): {
+			rank:  layingOut,
+			about: about(func(a *operation.MoveResults) (calls, results []int32) { return nil, a.Results }),
+			lay:   on(func(l *layout, a *operation.MoveResults) bool { return l.bring(a.Results...) }),
+		},
+		of[*operation.MergeResults](): {
+			rank:  layingOut,
+			about: about(func(a *operation.MergeResults) (calls, results []int32) { return nil, a.Results }),
+			lay:   on(func(l *layout, a *operation.MergeResults) bool { return l.bring(a.Results...) }),
+		},
+		of[*operation.ReorderResults](): {rank: layingOut, lay: on((*layout).reorder)},
+		of[*operation.MoveBlock](): {
+			rank: layingOut,
+			turn: on((*Plan).turnOfBlock),
+			lay:  on(func(l *layout, a *operation.MoveBlock) bool { return l.bring(l.Conv.Blocks[a.Block].Ref) }),
+			do:   on(func(d *draft, a *operation.MoveBlock) bool { return d.callersRole(a.Block) }),
+		},
+		of[*operation.SetState](): {
+			rank:   layingOut,
+			about:  about(func(a *operation.SetState) (calls, results []int32) { return a.Calls, nil }),
+			counts: counted(func(a *operation.SetState) Count { return Count{Results: len(a.Calls)} }),
+			do:     on(func(d *draft, a *operation.SetState) bool { return d.setState(a.Calls) }),
+		},
 
-	of[*operation.CallsLast]():    {rank: arranging, do: on(func(d *draft, a *operation.CallsLast) bool { return d.callsLast(a.Message) })},
-	of[*operation.SplitMessage](): {rank: arranging, do: on(func(d *draft, a *operation.SplitMessage) bool { return d.splitMessage(a.Message) })},
-	of[*operation.SplitResults](): {rank: arranging, do: on(func(d *draft, a *operation.SplitResults) bool { return d.splitResults(a.Message) })},
-	of[*operation.MergeMessage](): {rank: arranging, do: on(func(d *draft, a *operation.MergeMessage) bool { return d.merge(a.Message) })},
+		of[*operation.CallsLast]():    {rank: arranging, do: on(func(d *draft, a *operation.CallsLast) bool { return d.callsLast(a.Message) })},
+		of[*operation.SplitMessage](): {rank: arranging, do: on(func(d *draft, a *operation.SplitMessage) bool { return d.splitMessage(a.Message) })},
+		of[*operation.SplitResults](): {rank: arranging, do: on(func(d *draft, a *operation.SplitResults) bool { return d.splitResults(a.Message) })},
+		of[*operation.MergeMessage](): {rank: arranging, do: on(func(d *draft, a *operation.MergeMessage) bool { return d.merge(a.Message) })},
 
-	of[*operation.DropResults](): {
-		rank: last, copies: true,
-		about:  about(func(a *operation.DropResults) (calls, results []int32) { return nil, a.Results }),
-		counts: counted(func(a *operation.DropResults) Count { return Count{Removed: len(a.Results), Copy: a.CopyOf >= 0} }),
-		do:     on((*draft).dropResults),
-	},
-	of[*operation.DropCalls](): {
-		rank: last, copies: true,
-		about:  about(func(a *operation.DropCalls) (calls, results []int32) { return a.Calls, nil }),
-		counts: counted(func(a *operation.DropCalls) Count { return Count{Removed: len(a.Calls), Copy: a.CopyOf >= 0} }),
-		do:     on((*draft).dropAllCalls),
-	},
-	of[*operation.DropTurn](): {
-		rank:   last,
-		counts: counted(func(*operation.DropTurn) Count { return Count{Removed: 1} }),
-		do:     on(func(d *draft, _ *operation.DropTurn) bool { return d.dropTurn(d.op.Turn) }),
-	},
-	of[*operation.DropBlocks](): {
-		rank:   last,
-		counts: counted(func(a *operation.DropBlocks) Count { return Count{Removed: len(a.Blocks)} }),
-		do:     on(func(d *draft, a *operation.DropBlocks) bool { return d.each(a.Blocks, d.dropBlock) }),
-	},
-	of[*operation.DropMessages](): {
-		rank: last, copies: true,
-		counts: counted(func(a *operation.DropMessages) Count { return Count{Removed: len(a.Messages), Copy: a.CopyOf >= 0} }),
-		do:     on((*draft).dropMessages),
-	},
-	of[*operation.DropElement](): {rank: last, do: on(func(d *draft, a *operation.DropElement) bool { return d.dropUnread(a.At) })},
-	of[*operation.Texts](): {
-		rank:  texting,
-		about: about(func(a *operation.Texts) (calls, results []int32) { return a.Calls, a.Results }),
-		do:    on(func(d *draft, a *operation.Texts) bool { return d.texts(a.Calls, a.Results) }),
-	},
-	of[*operation.ImageTexts](): {rank: last, counts: counted(func(a *operation.ImageTexts) Count { return Count{Removed: len(a.At)} }), do: on((*draft).imageTexts)},
-	of[*operation.StripReasoning](): {
-		rank:   first,
-		counts: counted(func(a *operation.StripReasoning) Count { return Count{Removed: len(a.Drop)} }),
-		do:     on((*draft).stripReasoning),
-	},
+		of[*operation.DropResults](): {
+			rank: last, copies: true,
+			about:  about(func(a *operation.DropResults) (calls, results []int32) { return nil, a.Results }),
+			counts: counted(func(a *operation.DropResults) Count { return Count{Removed: len(a.Results), Copy: a.CopyOf >= 0} }),
+			do:     on((*draft).dropResults),
+		},
+		of[*operation.DropCalls](): {
+			rank: last, copies: true,
+			about:  about(func(a *operation.DropCalls) (calls, results []int32) { return a.Calls, nil }),
+			counts: counted(func(a *operation.DropCalls) Count { return Count{Removed: len(a.Calls), Copy: a.CopyOf >= 0} }),
+			do:     on((*draft).dropAllCalls),
+		},
+		of[*operation.DropTurn](): {
+			rank:   last,
+			counts: counted(func(*operation.DropTurn) Count { return Count{Removed: 1} }),
+			do:     on(func(d *draft, _ *operation.DropTurn) bool { return d.dropTurn(d.op.Turn) }),
+		},
+		of[*operation.DropBlocks](): {
+			rank:   last,
+			counts: counted(func(a *operation.DropBlocks) Count { return Count{Removed: len(a.Blocks)} }),
+			do:     on(func(d *draft, a *operation.DropBlocks) bool { return d.each(a.Blocks, d.dropBlock) }),
+		},
+		of[*operation.DropMessages](): {
+			rank: last, copies: true,
+			counts: counted(func(a *operation.DropMessages) Count { return Count{Removed: len(a.Messages), Copy: a.CopyOf >= 0} }),
+			do:     on((*draft).dropMessages),
+		},
+		of[*operation.DropElement](): {rank: last, do: on(func(d *draft, a *operation.DropElement) bool { return d.dropUnread(a.At) })},
+		of[*operation.Texts](): {
+			rank:  texting,
+			about: about(func(a *operation.Texts) (calls, results []int32) { return a.Calls, a.Results }),
+			do:    on(func(d *draft, a *operation.Texts) bool { return d.texts(a.Calls, a.Results) }),
+		},
+		of[*operation.ImageTexts](): {rank: last, counts: counted(func(a *operation.ImageTexts) Count { return Count{Removed: len(a.At)} }), do: on((*draft).imageTexts)},
+		of[*operation.StripReasoning](): {
+			rank:   first,
+			counts: counted(func(a *operation.StripReasoning) Count { return Count{Removed: len(a.Drop)} }),
+			do:     on((*draft).stripReasoning),
+		},
 
-	of[*operation.RelinkResult](): {
-		rank:  naming,
-		about: about(func(a *operation.RelinkResult) (calls, results []int32) { return []int32{a.Call}, []int32{a.Result} }),
-		do:    on(func(d *draft, a *operation.RelinkResult) bool { return d.relink(a.Result, a.Call) }),
-	},
-	of[*operation.RenamePairs](): {
-		rank:  naming,
-		about: about(func(a *operation.RenamePairs) (calls, results []int32) { return a.Calls, nil }),
-		do: on(func(d *draft, a *operation.RenamePairs) bool {
-			return d.renamePairs(a.Calls, d.op.Class == operation.Unsafe)
-		}),
-	},
-	of[*operation.RenameID](): {rank: naming, do: on((*draft).renameAll)},
-	of[*operation.MintIDs](): {
-		rank:  naming,
-		about: about(func(a *operation.MintIDs) (calls, results []int32) { return a.Calls, a.Results }),
-		do:    on((*draft).mint),
-	},
-	of[*operation.Retag](): {
-		rank: last, copies: true,
-		about: about(func(a *operation.Retag) (calls, results []int32) { return []int32{a.Call}, []int32{a.Result} }),
-		do:    on(func(d *draft, a *operation.Retag) bool { return d.retag(a.Result, a.Call) }),
-	},
+		of[*operation.RelinkResult](): {
+			rank:  naming,
+			about: about(func(a *operation.RelinkResult) (calls, results []int32) { return []int32{a.Call}, []int32{a.Result} }),
+			do:    on(func(d *draft, a *operation.RelinkResult) bool { return d.relink(a.Result, a.Call) }),
+		},
+		of[*operation.RenamePairs](): {
+			rank:  naming,
+			about: about(func(a *operation.RenamePairs) (calls, results []int32) { return a.Calls, nil }),
+			do: on(func(d *draft, a *operation.RenamePairs) bool {
+				return d.renamePairs(a.Calls, d.op.Class == operation.Unsafe)
+			}),
+		},
+		of[*operation.RenameID](): {rank: naming, do: on((*draft).renameAll)},
+		of[*operation.MintIDs](): {
+			rank:  naming,
+			about: about(func(a *operation.MintIDs) (calls, results []int32) { return a.Calls, a.Results }),
+			do:    on((*draft).mint),
+		},
+		of[*operation.Retag](): {
+			rank: last, copies: true,
+			about: about(func(a *operation.Retag) (calls, results []int32) { return []int32{a.Call}, []int32{a.Result} }),
+			do:    on(func(d *draft, a *operation.Retag) bool { return d.retag(a.Result, a.Call) }),
+		},
 
-	of[*operation.AddMember]():    {rank: setting, do: on((*draft).addMember)},
-	of[*operation.SetValue]():     {rank: setting, do: on((*draft).setValue)},
-	of[*operation.RemoveMember](): {rank: setting, counts: counted(func(*operation.RemoveMember) Count { return Count{Removed: 1} }), do: on((*draft).removeValue)},
-	of[*operation.TrimText]():     {rank: setting, do: on(func(d *draft, a *operation.TrimText) bool { return d.trimText(a.Message) })},
+		of[*operation.AddMember]():    {rank: setting, do: on((*draft).addMember)},
+		of[*operation.SetValue]():     {rank: setting, do: on((*draft).setValue)},
+		of[*operation.RemoveMember](): {rank: setting, counts: counted(func(*operation.RemoveMember) Count { return Count{Removed: 1} }), do: on((*draft).removeValue)},
+		of[*operation.TrimText]():     {rank: setting, do: on(func(d *draft, a *operation.TrimText) bool { return d.trimText(a.Message) })},
 
-	of[*operation.DropRecord](): {
-		rank:   last,
-		counts: counted(func(a *operation.DropRecord) Count { return Count{Removed: 1, Copy: !a.CopyOf.IsZero()} }),
-		record: on((*draft).dropRecord),
-		bytes:  on((*patch).dropRecord),
-	},
-	of[*operation.RelinkRecord](): {rank: last, record: on((*draft).relinkRecord)},
-	of[*operation.Renumber]():     {rank: last, record: on((*draft).renumber)},
-	of[*operation.KeepCall](): {
-		rank: last,
-		do: on(func(d *draft, a *operation.KeepCall) bool {
-			return d.Log != nil && d.log().keepCall(a.At, d.standing(d.Conv.Calls[a.Call].Message))
-		}),
-	},
-	of[*operation.MoveRecord](): {
-		rank: last,
-		do: on(func(d *draft, a *operation.MoveRecord) bool {
-			return d.Log != nil && d.log().moveRecord(a.At, d.standing(a.Behind))
-		}),
-	},
+		of[*operation.DropRecord](): {
+			rank:   last,
+			counts: counted(func(a *operation.DropRecord) Count { return Count{Removed: 1, Copy: !a.CopyOf.IsZero()} }),
+			record: on((*draft).dropRecord),
+			bytes:  on((*patch).dropRecord),
+		},
+		of[*operation.RelinkRecord](): {rank: last, record: on((*draft).relinkRecord)},
+		of[*operation.Renumber]():     {rank: last, record: on((*draft).renumber)},
+		of[*operation.KeepCall](): {
+			rank: last,
+			do: on(func(d *draft, a *operation.KeepCall) bool {
+				return d.Log != nil && d.log().keepCall(a.At, d.standing(d.Conv.Calls[a.Call].Message))
+			}),
+		},
+		of[*operation.MoveRecord](): {
+			rank: last,
+			do: on(func(d *draft, a *operation.MoveRecord) bool {
+				return d.Log != nil && d.log().moveRecord(a.At, d.standing(a.Behind))
+			}),
+		},
 
-	of[*operation.DropBytes]():      {rank: last, counts: counted(func(*operation.DropBytes) Count { return Count{Removed: 1} }), bytes: on((*patch).dropBytes)},
-	of[*operation.EscapeNewlines](): {rank: last, bytes: on((*patch).escapeNewlines)},
-	of[*operation.ReplaceBytes]():   {rank: last, bytes: on((*patch).replaceBytes)},
-}
+		of[*operation.DropBytes]():      {rank: last, counts: counted(func(*operation.DropBytes) Count { return Count{Removed: 1} }), bytes: on((*patch).dropBytes)},
+		of[*operation.EscapeNewlines](): {rank: last, bytes: on((*patch).escapeNewlines)},
+		of[*operation.ReplaceBytes]():   {rank: last, bytes: on((*patch).replaceBytes)},
+	}
+})
 
 func of[A operation.Action]() reflect.Type { return reflect.TypeFor[A]() }
 
@@ -196,7 +199,7 @@ func about[A operation.Action](f func(A) (calls, results []int32)) func(operatio
 	return func(a operation.Action) (calls, results []int32) { return f(a.(A)) }
 }
 
-func rowOf(op *operation.Operation) row { return rows[reflect.TypeOf(op.Do)] }
+func rowOf(op *operation.Operation) row { return rows()[reflect.TypeOf(op.Do)] }
 
 // Before orders operations that overlap. The first is carried out, and the others are decided
 // again after it.

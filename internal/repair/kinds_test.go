@@ -17,7 +17,7 @@ func TestEveryKindHasRow(t *testing.T) {
 	for _, m := range regexp.MustCompile(`func \(\*(\w+)\) Kind\(\)`).FindAllSubmatch(src, -1) {
 		names[string(m[1])] = true
 	}
-	for a, r := range rows {
+	for a, r := range rows() {
 		if r.lay == nil && r.do == nil && r.record == nil && r.bytes == nil {
 			t.Errorf("the row of %s carries out nothing", a)
 		}
