@@ -183,12 +183,12 @@ func wantRows(processors int, jq, node bool) (goals, shares []string) {
 			}
 		}
 	}
-	for _, input := range []string{"session logs of to KB: ", "files of many formats under KB: "} {
-		shares = append(shares, input+ours, input+findWC)
-		if jq {
-			shares = append(shares, input+findJQ)
-		}
+	const logs, formats = "session logs of to KB: ", "files of many formats under KB: "
+	shares = append(shares, logs+ours, logs+findWC)
+	if jq {
+		shares = append(shares, logs+findJQ)
 	}
+	shares = append(shares, formats+ours, formats+findWC)
 	return goals, shares
 }
 

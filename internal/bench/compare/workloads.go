@@ -316,7 +316,7 @@ func (m *meter) many(ctx context.Context, dir string, exits []int, input string,
 		{name: ours, args: append([]string{m.toolguard}, check("-j1", dir)...), exits: exits},
 		{name: findWC, args: find("wc -l")},
 	}
-	if m.jq {
+	if m.jq && exits == nil { // jq ends at the first file that is not JSON
 		commands = append(commands, command{name: findJQ, args: find("jq empty")})
 	}
 	costs, err := m.run(ctx, commands...)
