@@ -102,7 +102,7 @@ func TestGoldenTests(t *testing.T) {
 	}
 	own := regexp.MustCompile(`flag\.\w+\((?:&\w+, )?"update"`)
 	folders := map[string]map[string]*ast.FuncDecl{} // the functions of the tests that use internal/golden
-	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}

@@ -22,7 +22,10 @@ func TestSharedMemory(t *testing.T) {
 		src := source.NewSource("s", strings.NewReader(text), int64(len(text)))
 		return contain.Do(func() error {
 			_, all := container.Read(src, detect.Options{Dialects: set}, nil)
-			for range all {
+			for _, err := range all {
+				if err != nil {
+					return err
+				}
 			}
 			return nil
 		})
