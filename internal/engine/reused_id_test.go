@@ -114,7 +114,7 @@ func TestFixReusedIDs(t *testing.T) {
 		{"a result before two calls", "u r1 u c1 u c2 u", FixOptions{}, "r1 c1 c2 -", "result-before-call", nil},
 		{"a result before two calls, the other half is a guess", "u r1 u c1 u c2 u", unsafe, "c1 r1 c2 -", "", nil},
 		{"a result before three calls, the last is answered", "u r1 u c1 u c2 u c3 r3 u", FixOptions{}, "r1 c1 c2 - c3 r3", "result-before-call", nil},
-		{"a result before two calls, the second is answered", "u r1 u c1 u c2 r2 u", FixOptions{}, "c1 r1 c2 r2", "", nil},
+		{"a result before two calls, the second is answered", "u r1 u c1 u c2 r2 u", FixOptions{}, "r1 c1 c2 r2", "result-before-call", nil},
 		{"a result before a call at the end, behind an open call", "u c1 u c2 r2 a u r3 u c3", FixOptions{}, "c1 - c2 r2 r3 c3", "result-before-call", map[string][2]string{
 			"openai-responses": {"c1 - c2 r2 r3 c3", "duplicate-tool-result, pending-tool-call"},
 		}},

@@ -20,7 +20,7 @@ that compare ids find nothing wrong, but the API reports an orphan and a missing
 
 | strategy | class | what toolguard does |
 |---|---|---|
-| ` + "`move`" + ` (default) | safe | Move the result after its call. This is unsafe if several open calls have the id, if a placeholder answers another call with the id, or if another call of the turn has the same id. |
+| ` + "`move`" + ` (default) | safe | Move the result after its call. This is unsafe if several calls have the id. |
 | ` + "`text`" + ` | unsafe | Turn the result into text. The call then gets a placeholder result. |
 | ` + "`drop`" + ` | unsafe | Remove the result. The call then gets a placeholder result. |
 | ` + "`leave`" + ` | none | Report the finding only. |`,
@@ -31,7 +31,7 @@ that compare ids find nothing wrong, but the API reports an orphan and a missing
  {"role":"tool","tool_call_id":"c1","content":"a.txt"},
  {"role":"user","content":"n"}]`,
 	Check: func(c *Context) {
-		guessed := c.standIns()
+		var uses map[string]int // of ids, once a result is found
 		for i := range c.Pairing.Calls {
 			x := &c.Pairing.Calls[i]
 			if x.State != pairing.Answered || x.Place != pairing.Before || c.Results[x.Result].WrongRole {
@@ -56,9 +56,12 @@ that compare ids find nothing wrong, but the API reports an orphan and a missing
 					break // nothing is moved in a log
 				}
 				class := operation.Safe
-				if x.Candidates > 1 || guessed[pairing.Key(c.Results[x.Result].ID)] || c.twin(int32(i)) {
-					// Its new place would decide which of several calls with its id it answers,
-					// and that is not known.
+				if uses == nil {
+					uses = c.callsByID()
+				}
+				if uses[pairing.Key(call.ID)] > 1 {
+					// What answers another call with its id may be the result of this one, so its new
+					// place would only be a guess.
 					class = operation.Unsafe
 				}
 				f.Fix = c.op(c.turn(call.Message), class, "move the result after its call", &operation.MoveResults{Results: []int32{x.Result}})
@@ -66,4 +69,13 @@ that compare ids find nothing wrong, but the API reports an orphan and a missing
 			c.aboutResult(int(x.Result), f)
 		}
 	},
+}
+
+// callsByID returns how many calls have each id.
+func (c *Context) callsByID() map[string]int {
+	n := map[string]int{}
+	for i := range c.Calls {
+		n[pairing.Key(c.Calls[i].ID)]++
+	}
+	return n
 }
