@@ -22,6 +22,7 @@ const (
 	pieceMade    pieceKind = iota // not in the source, made for a value
 	pieceCopied                   // an unchanged value
 	pieceDecoded                  // the text of a string
+	piecePacked                   // the text of a span that nobody can read
 )
 
 // A pieces is the pieces of a text, in order. There is one for every few bytes of text,

@@ -114,6 +114,32 @@ func (u *Unfolded) valid(text []byte) bool {
 	return s.Kind == source.FaultNone && source.SkipBlank(text, s.End) == len(text)
 }
 
+// Put appends text that stands for the span at of the source.
+func (u *Unfolded) Put(text string, at source.Span) { u.put(pieceMade, text, at) }
+
+// Take appends text that is the span at of the source.
+func (u *Unfolded) Take(text string, at source.Span) { u.put(pieceCopied, text, at) }
+
+// Pack appends text that the span at of the source holds in a form that nobody reads, such as base64.
+func (u *Unfolded) Pack(text string, at source.Span) { u.put(piecePacked, text, at) }
+
+func (u *Unfolded) put(kind pieceKind, text string, at source.Span) {
+	u.pieces.add(piece{at: len(u.text), kind: kind, from: at})
+	u.text = append(u.text, text...)
+}
+
+// Packed reports whether a span of the text comes from a span of the source that nobody can read.
+func (u *Unfolded) Packed(s source.Span) bool {
+	p, known := u.pieces.find(s.Start)
+	if !known {
+		return false
+	}
+	if p.origin > 0 && u.origins[p.origin-1].in != nil {
+		return u.origins[p.origin-1].in.Packed(u.within(p, s))
+	}
+	return p.kind == piecePacked
+}
+
 func (u *Unfolded) add(kind pieceKind, text []byte, from source.Value, in *Unfolded) {
 	p := piece{at: len(u.text), kind: kind, from: from.Span()}
 	switch last := len(u.origins); {
@@ -166,25 +192,28 @@ func (u *Unfolded) Origin(s source.Span) source.Span {
 
 // origin returns the origin of the part of s that is in piece p.
 func (u *Unfolded) origin(p piece, s source.Span) source.Span {
-	var o *origin
-	if p.origin > 0 {
-		o = &u.origins[p.origin-1]
+	out := u.within(p, s)
+	if p.origin > 0 && u.origins[p.origin-1].in != nil {
+		return u.origins[p.origin-1].in.Origin(out)
 	}
+	return out
+}
+
+// within returns the span that the part of s in piece p comes from, in what the piece comes from.
+func (u *Unfolded) within(p piece, s source.Span) source.Span {
 	from, to := max(0, int(s.Start)-p.at), min(int(s.End), p.end, len(u.text))-p.at
 	out := p.from
 	switch p.kind {
 	case pieceCopied:
 		out = source.Span{Start: out.Start + int64(from), End: out.Start + int64(max(from, to))}
 	case pieceDecoded:
+		o := &u.origins[p.origin-1]
 		if o.offset == nil {
 			o.offset = source.EscapedOffset(o.raw[1 : len(o.raw)-1])
 		}
 		start := out.Start + 1 + int64(o.offset(from))
 		out = source.Span{Start: start, End: max(start, out.Start+1+int64(o.offset(to)))}
-	case pieceMade:
-	}
-	if o != nil && o.in != nil {
-		return o.in.Origin(out)
+	case pieceMade, piecePacked:
 	}
 	return out
 }

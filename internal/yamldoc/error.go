@@ -1,0 +1,24 @@
+package yamldoc
+
+import "fmt"
+
+// maxDocument is how long one document of a file may be.
+const maxDocument = 64 << 20
+
+// An Error says why a file cannot be read. Line and Column count from 1, and the column counts
+// characters; 0 is not known.
+type Error struct {
+	Line, Column int
+	Reason       string
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	switch {
+	case e.Line == 0:
+		return e.Reason
+	case e.Column == 0:
+		return fmt.Sprintf("line %d: %s", e.Line, e.Reason)
+	}
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Reason)
+}
