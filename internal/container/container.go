@@ -177,6 +177,8 @@ func (r *reading) kept() conversations {
 		return (&lines{reading: r, from: from}).conversations
 	case detect.ClassRow:
 		return (&table{reading: r, from: from}).conversations
+	case detect.ClassYAML:
+		return (&documents{reading: r}).inYAML
 	case detect.ClassConversation:
 		return (&documents{reading: r, from: from, rows: detect.NewRows(r.opts.Dialects), root: transcript.Builder{OnKeyFault: r.onKey}}).conversations
 	}

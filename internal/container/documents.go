@@ -1,6 +1,8 @@
 package container
 
 import (
+	"errors"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,6 +74,24 @@ func (d *documents) in(e element, yield func(*transcript.Conversation, error) bo
 	return d.each(e, yield), nil
 }
 
+// inYAML yields the conversations in the documents of a YAML file. A panic ends the file.
+func (d *documents) inYAML(yield func(*transcript.Conversation, error) bool) {
+	for with := 0; ; with++ {
+		found, n, err := d.shape.YAML.Next()
+		d.file.Records = n
+		switch {
+		case errors.Is(err, io.EOF):
+			d.file.Skipped = n - with
+			return
+		case err != nil:
+			yield(nil, err)
+			return
+		case !d.found(element{record: int32(n), val: found[0].Unfolded.Value()}, found, yield):
+			return
+		}
+	}
+}
+
 // each yields the conversations of a record and reports whether to continue.
 func (d *documents) each(e element, yield func(*transcript.Conversation, error) bool) bool {
 	d.root.Record = e.record
@@ -83,6 +103,11 @@ func (d *documents) each(e element, yield func(*transcript.Conversation, error) 
 	if len(found) == 0 {
 		d.file.Skipped++
 	}
+	return d.found(e, found, yield)
+}
+
+// found yields the conversations at places of a record and reports whether to continue.
+func (d *documents) found(e element, found []detect.Place, yield func(*transcript.Conversation, error) bool) bool {
 	for i := range found {
 		d.at = found[i]
 		found[i] = detect.Place{} // unfolded text is released with its conversation
@@ -183,7 +208,7 @@ func (d *documents) part(q *sequence, e element, part source.Value, into []strin
 
 // describe records what the place of a conversation reveals about it.
 func (d *documents) describe(c *transcript.Conversation, e element, p *detect.Place, several bool) {
-	isLine := d.shape.Framing != source.FramingDocument
+	isLine := d.shape.Framing != source.FramingDocument && d.shape.Framing != source.FramingYAML
 	c.Use, c.ElsewhereState, c.Slice, c.Holder = p.Use(isLine), p.Elsewhere, p.Slice(), p.Holder
 	if c.Use == transcript.UseBody || c.Use == transcript.UseTrace && p.Answered() {
 		c.Model, c.Hosts = p.Model, p.Hosts

@@ -25,6 +25,7 @@ const (
 	ClassPatch              // a record of a log of changes to a document
 	ClassFold               // a record of a log whose later records replace earlier ones
 	ClassRow                // a row of a table with a message as text in a column
+	ClassYAML               // a document of a YAML file
 )
 
 // isMessage reports whether a claim of the given weight makes v a message.
@@ -280,6 +281,12 @@ func (t *tally) count(v source.Value, document bool) {
 			t.candidate(d, evidence.Decisive, evidence.Named(string(d.Patch.List)), v.Span().Start)
 		}
 		return
+	}
+	if document {
+		if found := findExchanges(t.set, v); found != nil {
+			t.conversation(v, found, true)
+			return
+		}
 	}
 	look := finderOf(t.set, v)
 	found := look.found

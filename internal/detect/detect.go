@@ -89,6 +89,7 @@ const (
 	ContainerLinkedLog     = "linked-log"          // a log whose records name their parents
 	ContainerEventLog      = "event-log"           // a log without links
 	ContainerFoldingLog    = "folding-log"         // a log whose later records replace or change earlier ones
+	ContainerYAML          = "yaml-documents"      // conversations in the documents of a YAML file
 	ContainerEmpty         = "empty"
 )
 
@@ -115,4 +116,5 @@ type Verdict struct {
 	Log      *dialect.Dialect
 	Document source.Record // the record of a JSON document
 	Places   []Place       // the conversations in the document
+	YAML     *YAML         // the documents of a YAML file
 }

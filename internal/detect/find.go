@@ -100,8 +100,13 @@ func Find(set *dialect.Set, v source.Value) []Place {
 }
 
 func finderOf(set *dialect.Set, v source.Value) *finder {
+	return finderFrom(set, v, Place{})
+}
+
+// finderFrom searches a value for conversations. ctx is what is known about all of them.
+func finderFrom(set *dialect.Set, v source.Value, ctx Place) *finder {
 	f := newFinder(set, v)
-	f.value(v, nil, Place{}, 0)
+	f.value(v, nil, ctx, 0)
 	for i := 0; i < len(f.sums) && len(f.found) == 0; i++ {
 		f.sums[i]()
 	}
@@ -109,7 +114,7 @@ func finderOf(set *dialect.Set, v source.Value) *finder {
 		return f
 	}
 	f.wraps, f.left = true, budget(v)
-	f.value(v, nil, Place{}, 0)
+	f.value(v, nil, ctx, 0)
 	return f
 }
 

@@ -82,8 +82,7 @@ var foreigners = [...]foreign{
 		signs: &evidence.Table{Rows: []string{"decisive if messages.#.Agent.content|messages.#.User.content"}},
 	},
 	{
-		reason: "a recording of HTTP requests with their bodies as text, which toolguard does not read; " +
-			"to check a body, save its text to a file, for example with jq -r",
+		reason: "a recording of HTTP requests, none of which has messages in its body",
 		signs: &evidence.Table{Rows: []string{
 			"decisive if log.entries.#.request.method and log.entries.#.response and log.entries.#.request.postData.text",
 			"decisive if interactions.#.request.method and interactions.#.response and interactions.#.request.body.string|interactions.#.request.body:string",

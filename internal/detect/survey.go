@@ -37,6 +37,12 @@ func survey(src *source.Source, opts Options) (*Verdict, error) {
 	if reason, err := store(src); err != nil || reason != "" {
 		return &Verdict{reason: reason, foreign: true}, err
 	}
+	if is, like, err := isYAML(src); err != nil || is {
+		if err != nil {
+			return nil, err
+		}
+		return yaml(src, opts, like)
+	}
 	rd := source.NewReader(src)
 	framing, err := rd.Framing()
 	if err != nil {

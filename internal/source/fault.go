@@ -52,6 +52,7 @@ const (
 	FramingDocument                // one JSON value
 	FramingLines                   // one JSON value per line
 	FramingValues                  // several JSON values in a row, not one per line
+	FramingYAML                    // YAML, which this package does not read
 	FramingNone                    // not JSON, such as an image, UTF-16, or a log with pieces of JSON
 )
 
@@ -64,6 +65,8 @@ func (f Framing) String() string {
 		return "json"
 	case FramingLines:
 		return "jsonl"
+	case FramingYAML:
+		return "yaml"
 	case FramingValues:
 		return "json-values"
 	}
