@@ -20,15 +20,22 @@ const exchangesCheckOnly = "it records what was sent"
 // likes, and of HAR files.
 var recordings = [][]string{{"interactions"}, {"http_interactions"}, {"log", "entries"}}
 
-// bodies are the places of a body in a request or a response that was recorded, in order. A string
-// is the text of the body.
-var bodies = []dialect.Lens{"body.string|body.base64_string|postData.text|content.text", "body", "content", "parsed_body"}
+// bodies are the places of the body of a request, in order, and how a string is read there.
+var bodies = []struct {
+	at   dialect.Lens
+	read func(*unfold.Unfolded, source.Value, *unfold.Unfolded) bool
+}{
+	{"body.base64_string", (*unfold.Unfolded).Unpack},
+	{"body.string|postData.text", (*unfold.Unfolded).Decode},
+	{"body|parsed_body", (*unfold.Unfolded).Decode},
+}
 
 // addresses is the place of the address of a request.
 const addresses dialect.Lens = "uri|url"
 
-// exchanges returns the requests and responses that a recording holds, with their bodies unfolded.
-// It returns nil if v is not a recording. in is what v is in, nil for the source.
+// exchanges returns the requests that a recording holds, with their bodies unfolded. What was
+// answered is in the next request. It returns nil if v is not a recording. in is what v is in, nil
+// for the source.
 func exchanges(v source.Value, in *unfold.Unfolded) *unfold.Unfolded {
 	var list source.Value
 	for _, path := range recordings {
@@ -43,51 +50,39 @@ func exchanges(v source.Value, in *unfold.Unfolded) *unfold.Unfolded {
 	u.Reserve(len(list.Raw()))
 	u.Make("[", list, in)
 	for i, e := range list.Elements() {
+		request := e.Get("request")
 		if i > 0 {
 			u.Make(",", e, in)
 		}
-		u.Make("{", e, in)
-		n := 0
-		for _, key := range []string{"request", "response"} {
-			side := e.Get(key)
-			if side.Kind() != source.Object {
-				continue
-			}
-			if n++; n > 1 {
-				u.Make(",", side, in)
-			}
-			u.Make(`"`+key+`":{`, side, in)
-			at := addresses.In(side)
-			if at.Kind() == source.String {
-				u.Make(`"url":`, at, in)
-				u.Copy(at, in)
-			}
-			for _, place := range bodies {
-				before := u.Len()
-				if at.Kind() == source.String {
-					u.Make(",", side, in)
-				}
-				if u.Make(`"body":`, side, in); writeBody(u, place.In(side), in) {
-					break
-				}
-				u.Cut(before)
-			}
-			u.Make("}", side, in)
+		u.Make("{", request, in)
+		if at := addresses.In(request); at.Kind() == source.String {
+			u.Make(`"url":`, at, in)
+			u.Copy(at, in)
+			u.Make(",", at, in)
 		}
-		u.Make("}", e, in)
+		u.Make(`"body":`, request, in)
+		if !writeBody(u, request, in) {
+			u.Make("null", request, in)
+		}
+		u.Make("}", request, in)
 	}
 	u.Make("]", list, in)
 	return u
 }
 
-// writeBody writes a body that is JSON, as it is or as text. It reports false for any other.
-func writeBody(u *unfold.Unfolded, body source.Value, in *unfold.Unfolded) bool {
-	switch body.Kind() {
-	case source.Object, source.Array:
-		u.Copy(body, in)
-		return true
+// writeBody writes the body of a request if that is JSON, as it is or as text.
+func writeBody(u *unfold.Unfolded, request source.Value, in *unfold.Unfolded) bool {
+	for _, b := range bodies {
+		body := b.at.In(request)
+		if b.read(u, body, in) {
+			return true
+		}
+		if k := body.Kind(); k == source.Object || k == source.Array {
+			u.Copy(body, in)
+			return true
+		}
 	}
-	return u.Decode(body, in)
+	return false
 }
 
 // findExchanges returns the places of conversations in a recording, nil if v is none.
@@ -128,7 +123,12 @@ func (y *YAML) Next() ([]Place, int, error) {
 		if all := exchanges(u.Value(), u); all != nil {
 			u = all
 		}
-		if found := findIn(y.set, u, yamlCheckOnly); len(found) > 0 {
+		found := findIn(y.set, u, yamlCheckOnly)
+		for i := range found {
+			// A snapshot ends with what the model answered.
+			found[i].Traced = found[i].Traced || u.Value().Get("models").Kind() == source.Array
+		}
+		if len(found) > 0 {
 			return found, y.read, nil
 		}
 	}

@@ -310,6 +310,7 @@ func All() []*Dialect {
 	return []*Dialect{
 		ClaudeCode,
 		ADK,
+		ADKEvents,
 		Gemini,
 		Bedrock,
 		AISDK,

@@ -21,6 +21,8 @@ var OpenAIChat = &Dialect{
 	Body:     &Body{Lists: []string{"messages"}},
 	Evidence: &evidence.Table{Rows: []string{
 		"none if !role:string",
+		// The names of roles in protocol buffers; their results have no ids.
+		"none if role=ROLE_*",
 		"decisive if any tool_calls|toolCalls.* has name:string and arguments|args:any, shown by list",
 		"decisive if any tool_calls|toolCalls.* has function|custom:object, shown by list",
 		"decisive if any tool_calls|toolCalls.* has type=function and id|call_id:any and !name, shown by list",

@@ -68,6 +68,9 @@ cases the strategy decides.
 				f.Severity, f.Refusal = severityOf(p.Cell(profile.BadNamePattern)), p.Cell(profile.BadNamePattern).Text
 				f.Message = "the tool name " + quote(call.Name) + " contains characters that the " + p.Title + " does not accept: only " + p.NameChars.String() + " are allowed"
 				title = "replace the characters that are not allowed"
+				if c.Use == transcript.UseTrace && !c.Target {
+					f.Severity = Info // it was sent, or stands for another name
+				}
 			default:
 				continue
 			}

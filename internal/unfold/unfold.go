@@ -3,6 +3,7 @@
 package unfold
 
 import (
+	"encoding/base64"
 	"iter"
 
 	"github.com/toolguard/toolguard/internal/source"
@@ -126,6 +127,20 @@ func (u *Unfolded) Pack(text string, at source.Span) { u.put(piecePacked, text, 
 func (u *Unfolded) put(kind pieceKind, text string, at source.Span) {
 	u.pieces.add(piece{at: len(u.text), kind: kind, from: at})
 	u.text = append(u.text, text...)
+}
+
+// Unpack appends the array or object that a string holds as base64 of JSON text. If there is none,
+// it returns false and appends nothing.
+func (u *Unfolded) Unpack(v source.Value, in *Unfolded) bool {
+	if v.Kind() != source.String {
+		return false
+	}
+	text, err := base64.StdEncoding.DecodeString(v.Str()) // which skips line breaks
+	if at := source.SkipBlank(text, 0); err != nil || at == len(text) || text[at] != '[' && text[at] != '{' || !u.valid(text) {
+		return false
+	}
+	u.add(piecePacked, text, v, in)
+	return true
 }
 
 // Packed reports whether a span of the text comes from a span of the source that nobody can read.
