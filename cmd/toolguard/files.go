@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -22,6 +23,7 @@ import (
 	"github.com/toolguard/toolguard/internal/small"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/write"
+	"github.com/toolguard/toolguard/internal/yamldoc"
 )
 
 // stdinName names standard input in reports.
@@ -311,6 +313,9 @@ func (s *search) walk(ts *targets, in folder, found func(*target)) error {
 			continue
 		}
 		path, actual := filepath.Join(dir, e.Name()), filepath.Join(in.real, e.Name())
+		if !e.IsDir() && yamldoc.Named(e.Name()) && !isRecording(path) {
+			continue
+		}
 		place := strings.TrimPrefix(in.place+"/"+e.Name(), "/")
 		switch {
 		case s.excludes(file, path):
@@ -382,7 +387,20 @@ func walked(name string) bool {
 	case ".jsonl", ".ndjson", ".json":
 		return true
 	}
-	return false
+	return yamldoc.Named(name)
+}
+
+// isRecording reports whether a YAML file begins like a recording. Most are something else, so the walk
+// includes only these. A file that cannot be read is included, so that its error is reported.
+func isRecording(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return true
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	head := make([]byte, yamldoc.HeadBytes)
+	n, err := io.ReadFull(file, head)
+	return err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) || yamldoc.BeginsLikeRecording(head[:n])
 }
 
 // pathError returns err with the path first and without the system call. Common

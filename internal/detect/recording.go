@@ -2,6 +2,7 @@ package detect
 
 import (
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/toolguard/toolguard/internal/dialect"
@@ -102,6 +103,7 @@ func findIn(set *dialect.Set, u *unfold.Unfolded, checkOnly string) []Place {
 // A YAML reads the documents of a YAML file.
 type YAML struct {
 	set  *dialect.Set
+	name string
 	docs *yamldoc.Reader
 	next []Place // of the first document with conversations, once it was read
 	read int     // documents
@@ -116,6 +118,9 @@ func (y *YAML) Next() ([]Place, int, error) {
 	}
 	for {
 		u, err := y.docs.Next()
+		if errors.As(err, new(*yamldoc.Error)) {
+			err = fmt.Errorf("%s: %w", y.name, err)
+		}
 		if err != nil {
 			return nil, y.read, err
 		}
@@ -136,7 +141,7 @@ func (y *YAML) Next() ([]Place, int, error) {
 
 // yaml decides what a YAML file is.
 func yaml(src *source.Source, opts Options, like bool) (*Verdict, error) {
-	y := &YAML{set: opts.Dialects, docs: yamldoc.NewReader(src)}
+	y := &YAML{set: opts.Dialects, name: src.Name(), docs: yamldoc.NewReader(src)}
 	s := &Verdict{Decision: Decision{Framing: source.FramingYAML}}
 	found, _, err := y.Next()
 	var invalid *yamldoc.Error
@@ -145,7 +150,7 @@ func yaml(src *source.Source, opts Options, like bool) (*Verdict, error) {
 		s.reason = "no messages found in the YAML"
 		return s, nil
 	case errors.As(err, &invalid) && !like:
-		s.reason = "invalid YAML: " + invalid.Error()
+		s.reason = invalid.Error()
 		return s, nil
 	case err != nil:
 		return nil, err

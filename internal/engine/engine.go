@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -686,6 +687,9 @@ func (c *checker) emit(found rules.Finding) {
 		return
 	}
 	if c.unfolded != nil {
+		if c.unfolded.Packed(f.Span) {
+			f.Message += inBase64(c.unfolded.Bytes(f.Span))
+		}
 		f.Span = c.unfolded.Origin(f.Span)
 		f.Related = slices.Clone(f.Related)
 		for i := range f.Related {
@@ -693,4 +697,13 @@ func (c *checker) emit(found rules.Finding) {
 		}
 	}
 	c.keep(f)
+}
+
+// inBase64 says what the base64 that a finding points to stands for, unless that is long.
+func inBase64(text []byte) string {
+	const most = 64
+	if len(text) > most {
+		return " (in base64)"
+	}
+	return fmt.Sprintf(" (in base64: %s)", text)
 }

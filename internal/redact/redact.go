@@ -88,6 +88,9 @@ func redact(ctx context.Context, src *source.Source, opts engine.Options, key []
 	if err != nil || before.Skipped != "" {
 		return &Redacted{Report: before}, err
 	}
+	if before.File.Framing == source.FramingYAML {
+		return nil, fmt.Errorf("%s: cannot be redacted: it is YAML", src.Name())
+	}
 	p, err := newSurvey(src, opts, before)
 	if err != nil {
 		return nil, err

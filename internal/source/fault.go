@@ -46,7 +46,7 @@ func (f Fault) Unreadable() bool {
 // A Framing says how the records of a source are separated.
 type Framing uint8
 
-// The framings. They are detected from the bytes, never from the file name.
+// The framings. They are detected from the bytes; only YAML may be known from the file name.
 const (
 	FramingEmpty    Framing = iota // only white space
 	FramingDocument                // one JSON value

@@ -3,8 +3,10 @@
 package unfold
 
 import (
+	"bytes"
 	"encoding/base64"
 	"iter"
+	"unicode/utf8"
 
 	"github.com/toolguard/toolguard/internal/source"
 )
@@ -129,30 +131,64 @@ func (u *Unfolded) put(kind pieceKind, text string, at source.Span) {
 	u.text = append(u.text, text...)
 }
 
-// Unpack appends the array or object that a string holds as base64 of JSON text. If there is none,
-// it returns false and appends nothing.
+// Unpack appends the array or object that a string holds as base64 of JSON text. Each line of the
+// base64 stands for what is written in it. If there is none, Unpack returns false and appends nothing.
 func (u *Unfolded) Unpack(v source.Value, in *Unfolded) bool {
 	if v.Kind() != source.String {
 		return false
 	}
-	text, err := base64.StdEncoding.DecodeString(v.Str()) // which skips line breaks
+	start := v.Span().Start
+	var digits []byte
+	var ends []int          // of the digits of each line
+	var lines []source.Span // of the lines, in what the string is in
+	raw := v.Raw()
+	for at := 1; at < len(raw)-1; {
+		end := len(raw) - 1
+		if n := bytes.Index(raw[at:end], []byte(`\n`)); n >= 0 {
+			end = at + n
+		}
+		digits = source.AppendUnescaped(digits, raw[at:end])
+		ends, lines = append(ends, len(digits)), append(lines, source.Span{Start: start + int64(at), End: start + int64(end)})
+		at = end + len(`\n`)
+	}
+	text, err := base64.StdEncoding.DecodeString(string(digits))
 	if at := source.SkipBlank(text, 0); err != nil || at == len(text) || text[at] != '[' && text[at] != '{' || !u.valid(text) {
 		return false
 	}
-	u.add(piecePacked, text, v, in)
+	for i, end := range Base64Lines(text, ends) {
+		if end[1] > end[0] {
+			u.add(piecePacked, text[end[0]:end[1]], v.Part(lines[i]), in)
+		}
+	}
 	return true
+}
+
+// Base64Lines returns where the parts of a text begin and end that lines of base64 stand for.
+// ends[i] is the number of digits in the lines up to i. No part begins inside a character.
+func Base64Lines(text []byte, ends []int) [][2]int {
+	out := make([][2]int, len(ends))
+	done := 0
+	for i, n := range ends {
+		end := len(text)
+		if i < len(ends)-1 {
+			end = max(done, min(n*3/4, end))
+			for end < len(text) && !utf8.RuneStart(text[end]) {
+				end++
+			}
+		}
+		out[i] = [2]int{done, end}
+		done = end
+	}
+	return out
 }
 
 // Packed reports whether a span of the text comes from a span of the source that nobody can read.
 func (u *Unfolded) Packed(s source.Span) bool {
 	p, known := u.pieces.find(s.Start)
-	if !known {
-		return false
-	}
-	if p.origin > 0 && u.origins[p.origin-1].in != nil {
+	if known && p.kind != piecePacked && p.origin > 0 && u.origins[p.origin-1].in != nil {
 		return u.origins[p.origin-1].in.Packed(u.within(p, s))
 	}
-	return p.kind == piecePacked
+	return known && p.kind == piecePacked
 }
 
 func (u *Unfolded) add(kind pieceKind, text []byte, from source.Value, in *Unfolded) {

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/toolguard/toolguard/internal/unfold"
 )
 
 // binary writes the text that a scalar holds in base64, compressed or not. Each line of it stands
@@ -32,25 +34,16 @@ func (t *transcriber) binary(n *yaml.Node) error {
 	}
 	runs := p.runs
 	if plain := unpacked(data); plain != nil {
-		data, runs = plain, []run{{from: p.from, to: p.to}}
+		data, runs, ends = plain, []run{{from: p.from, to: p.to}}, []int{0}
 	}
 	if !utf8.Valid(data) {
 		return t.str(n)
 	}
 	w := quoting{t: t}
 	w.quote(p.from)
-	done := 0
-	for i, r := range runs {
-		end := len(data)
-		if i < len(runs)-1 {
-			end = min(ends[i]*3/4, end)
-			for end < len(data) && !utf8.RuneStart(data[end]) {
-				end++
-			}
-		}
-		if end > done {
-			t.u.Pack(escaped(string(data[done:end])), w.span(r.from, r.to))
-			done = end
+	for i, part := range unfold.Base64Lines(data, ends) {
+		if part[1] > part[0] {
+			t.u.Pack(escaped(string(data[part[0]:part[1]])), w.span(runs[i].from, runs[i].to))
 		}
 	}
 	w.quote(p.to)

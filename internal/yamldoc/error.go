@@ -16,9 +16,9 @@ type Error struct {
 func (e *Error) Error() string {
 	switch {
 	case e.Line == 0:
-		return e.Reason
+		return "invalid YAML: " + e.Reason
 	case e.Column == 0:
-		return fmt.Sprintf("line %d: %s", e.Line, e.Reason)
+		return fmt.Sprintf("invalid YAML: line %d: %s", e.Line, e.Reason)
 	}
-	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Reason)
+	return fmt.Sprintf("invalid YAML: line %d, column %d: %s", e.Line, e.Column, e.Reason)
 }

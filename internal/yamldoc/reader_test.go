@@ -112,7 +112,7 @@ func TestErrors(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if _, _, err := read(t, tt.text); err == nil || err.Error() != tt.want {
+			if _, _, err := read(t, tt.text); err == nil || err.Error() != "invalid YAML: "+tt.want {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
 		})

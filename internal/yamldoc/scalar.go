@@ -30,7 +30,7 @@ func (t *transcriber) scalar(n *yaml.Node) error {
 			t.u.Put(n.Value, at)
 			return nil
 		}
-	case "!!binary":
+	case "!!binary", "!binary": // the latter is how Ruby writes it
 		return t.binary(n)
 	}
 	return t.str(n)
