@@ -49,7 +49,8 @@ func newCheckCmd(a *app) *cobra.Command {
 
 A file that you name is checked whatever its extension. In a directory, check
 looks for *.jsonl, *.ndjson and *.json files, also compressed as .gz or .zst,
-and skips hidden directories, node_modules, and files that a .gitignore in the
+and for *.yaml and *.yml files that begin like recordings of requests, which are
+only checked. It skips hidden directories, node_modules, and files that a .gitignore in the
 directory or below it hides. The default is the current directory; - is standard
 input. Settings come from the nearest toolguard.toml in the directory of a file
 or above it. Flags override them. Findings in the baseline of a file are counted,

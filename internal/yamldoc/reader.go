@@ -142,7 +142,7 @@ func (t *transcriber) node(n *yaml.Node, depth int) error {
 	case yaml.MappingNode:
 		at := t.at(n)
 		t.u.Put("{", at)
-		if _, err := t.members(n, at, depth, nil); err != nil {
+		if err := t.members(n, at, depth, map[string]bool{}); err != nil {
 			return err
 		}
 		t.u.Put("}", at)
@@ -154,16 +154,13 @@ func (t *transcriber) node(n *yaml.Node, depth int) error {
 	return nil
 }
 
-// members writes the members of a mapping and of those that it merges with the key <<, and
-// returns the names of all so far.
-func (t *transcriber) members(n *yaml.Node, at source.Span, depth int, named map[string]bool) (map[string]bool, error) {
+// members writes the members of a mapping and of those that it merges with the key <<. named are the
+// names so far, which merged ones do not replace.
+func (t *transcriber) members(n *yaml.Node, at source.Span, depth int, named map[string]bool) error {
 	if depth > source.MaxDepth {
-		return nil, t.fail(t.offset(n), fmt.Sprintf("nested deeper than %d levels", source.MaxDepth))
+		return t.fail(t.offset(n), fmt.Sprintf("nested deeper than %d levels", source.MaxDepth))
 	}
-	merging := named != nil
-	if named == nil {
-		named = map[string]bool{}
-	}
+	merging := len(named) > 0
 	var merged []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, val := n.Content[i], n.Content[i+1]
@@ -180,7 +177,7 @@ func (t *transcriber) members(n *yaml.Node, at source.Span, depth int, named map
 			}
 			continue
 		case key.Kind != yaml.ScalarNode:
-			return nil, t.fail(t.offset(key), "a key is a list or a mapping")
+			return t.fail(t.offset(key), "a key is a list or a mapping")
 		case merging && named[key.Value]:
 			continue
 		}
@@ -189,11 +186,11 @@ func (t *transcriber) members(n *yaml.Node, at source.Span, depth int, named map
 		}
 		named[key.Value] = true
 		if err := t.str(key); err != nil {
-			return nil, err
+			return err
 		}
 		t.u.Put(":", at)
 		if err := t.node(val, depth+1); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for _, m := range merged {
@@ -203,11 +200,11 @@ func (t *transcriber) members(n *yaml.Node, at source.Span, depth int, named map
 		if m.Kind != yaml.MappingNode {
 			continue
 		}
-		if _, err := t.members(m, at, depth+1, named); err != nil {
-			return nil, err
+		if err := t.members(m, at, depth+1, named); err != nil {
+			return err
 		}
 	}
-	return named, nil
+	return nil
 }
 
 // at returns the span of the first character of a node.

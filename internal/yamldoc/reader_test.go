@@ -98,15 +98,16 @@ func TestDocuments(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	t.Parallel()
-	bomb := "a: &a [x,x,x,x,x,x,x,x,x]\n"
+	var bomb strings.Builder
+	bomb.WriteString("a: &a [x,x,x,x,x,x,x,x,x]\n")
 	for c := byte('b'); c < 'k'; c++ {
-		bomb += fmt.Sprintf("%c: &%c [%s]\n", c, c, strings.Repeat(fmt.Sprintf("*%c,", c-1), 9))
+		fmt.Fprintf(&bomb, "%c: &%c [%s]\n", c, c, strings.Repeat(fmt.Sprintf("*%c,", c-1), 9))
 	}
 	for _, tt := range []struct{ name, text, want string }{
 		{"not closed", "a: [b\nc: d\n", "line 1: did not find expected ',' or ']'"},
 		{"a list as key", "[a]: b\n", "line 1, column 1: a key is a list or a mapping"},
 		{"deep", strings.Repeat("[", 1100) + strings.Repeat("]", 1100), "line 1, column 1002: nested deeper than 1000 levels"},
-		{"aliases", bomb, "line 1, column 16: its aliases stand for too much text"},
+		{"aliases", bomb.String(), "line 1, column 16: its aliases stand for too much text"},
 		{"an alias inside itself", "&a [*a]\n", "line 1, column 5: nested deeper than 1000 levels"},
 		{"an unknown alias", "a: *b\n", "unknown anchor 'b' referenced"},
 	} {

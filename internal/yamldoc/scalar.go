@@ -117,7 +117,7 @@ func (t *transcriber) parse(n *yaml.Node) (*parsed, error) {
 	f := &follower{text: t.text, at: t.offset(n), want: n.Value}
 	f.properties()
 	p := &parsed{from: f.at}
-	ok := true
+	var ok bool
 	switch {
 	case n.Style&yaml.DoubleQuotedStyle != 0:
 		ok = f.quoted('"')
@@ -316,7 +316,7 @@ func (f *follower) quoted(mark byte) bool {
 	f.at++
 	for f.at < len(f.text) {
 		c := f.text[f.at]
-		ok := true
+		var ok bool
 		switch {
 		case c == mark && mark == '\'' && f.at+1 < len(f.text) && f.text[f.at+1] == mark:
 			f.at += 2
