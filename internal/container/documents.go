@@ -215,6 +215,7 @@ func (d *documents) describe(c *transcript.Conversation, e element, p *detect.Pl
 	} else { // only an address tells where something other than a request went
 		c.Hosts = slices.DeleteFunc(slices.Clone(p.Hosts), func(at string) bool { return !strings.Contains(at, "://") })
 	}
+	c.Row = c.Use == transcript.UseDataset && !p.Modelled()
 	if isLine {
 		c.Name = "record " + strconv.Itoa(int(e.record))
 	}

@@ -68,6 +68,9 @@ func (p *Place) Use(lines bool) transcript.Use {
 	return transcript.UseLog
 }
 
+// Modelled reports whether the object around the messages names a model, as a request does.
+func (p *Place) Modelled() bool { return p.model }
+
 // Slice reports whether this may be only part of a conversation, so that a missing result
 // may be elsewhere.
 func (p *Place) Slice() bool { return p.Traced || p.CheckOnly == spanCheckOnly }

@@ -14,7 +14,7 @@ var LLaMAFactory = &Dialect{
 	Where:   "fine-tuning data",
 	Example: `{"role":"assistant","content":[{"type":"tool_call","value":"{\"name\":\"ls\",\"arguments\":{}}"}]}
 {"role":"tool","content":[{"type":"text","value":"a.txt"}]}`,
-	Provider:  "neutral",
+	Provider:  "chat-template",
 	Window:    transcript.WindowTool,
 	Dataset:   true,
 	CheckOnly: "toolguard does not make up training data, and calls and results are plain text",

@@ -14,7 +14,7 @@ var MSSwift = &Dialect{
 	Where:   "fine-tuning data (not verified against a real file)",
 	Example: `{"role":"tool_call","content":"{\"name\":\"ls\",\"arguments\":{}}"}
 {"role":"tool_response","content":"a.txt"}`,
-	Provider:  "neutral",
+	Provider:  "chat-template",
 	Window:    transcript.WindowNext,
 	Dataset:   true,
 	CheckOnly: "toolguard does not make up training data",

@@ -14,7 +14,7 @@ var ShareGPT = &Dialect{
 	Where:   "fine-tuning data",
 	Example: `{"from":"function_call","value":"{\"name\":\"ls\",\"arguments\":{}}"}
 {"from":"observation","value":"a.txt"}`,
-	Provider:  "neutral",
+	Provider:  "chat-template",
 	Window:    transcript.WindowTool,
 	Dataset:   true,
 	CheckOnly: "toolguard does not make up training data, and calls and results are plain text",

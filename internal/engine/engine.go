@@ -450,6 +450,9 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 		asked.Hosts = append([]string{c.opts.Address}, conv.Hosts...)
 	}
 	native, named := native.Asked(asked)
+	if conv.Row && !named && !c.opts.Send {
+		native = native.OfRows()
+	}
 	prof := cmp.Or(c.opts.Target, native)
 	if prof.Contiguous && conv.Window == transcript.WindowNext {
 		conv.Window = transcript.WindowTool

@@ -306,6 +306,8 @@ type Profile struct {
 	RoleOptional bool
 	// ResultForms are the allowed forms of the content of a result.
 	ResultForms Form
+	// ArgsBoth says that arguments may be an object or a string that holds one.
+	ArgsBoth bool
 	// TextFirst says that the assistant may begin the history, unless it begins with a call.
 	TextFirst bool
 	// UsersInRow says that messages of the user may follow each other, although those of the
@@ -438,6 +440,7 @@ func All() []*Profile {
 		&aiSDK,
 		&langGraph,
 		&pydanticAI,
+		&chatTemplate,
 		&neutral,
 	}
 }

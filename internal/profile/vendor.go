@@ -99,8 +99,8 @@ type Request struct {
 // if the request does not show it. named reports whether the request names the provider of
 // that profile.
 func (p *Profile) Asked(r Request) (asked *Profile, named bool) {
-	if p.Like != nil || p.Wire == Framework {
-		return p, false // the messages already show it
+	if p.Like != nil || p.Wire == Framework || p == &chatTemplate {
+		return p, false // the messages already show it, or they are sent to nobody
 	}
 	if r.Model == "" && len(r.Hosts) == 0 {
 		return p, false

@@ -38,7 +38,7 @@ leaves the message alone: load the history with the program that wrote it.`,
 	Check: func(c *Context) {
 		severity := severityOf(c.cell(profile.MissingID))
 		if c.Idless && !c.Send && !c.Target && (c.Use == transcript.UseDataset || c.Use == transcript.UseTrace) {
-			severity = Info
+			severity = min(severity, Info)
 		}
 		var shared map[string]bool             // nil until needed
 		var ops map[int32]*operation.Operation // by call

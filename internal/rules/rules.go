@@ -814,7 +814,7 @@ func (c *Context) stricter(at profile.Point) profile.Cell {
 // objectDue reports whether the arguments of a call, which are a string in this dialect, must
 // become an object for the target.
 func (c *Context) objectDue(call *transcript.Call) bool {
-	return !c.shaped() && call.Want == transcript.ArgsWantString && severityOf(c.cell(profile.ArgsNotObject)) != Off
+	return (!c.shaped() || c.Profile.ArgsBoth) && call.Want == transcript.ArgsWantString && severityOf(c.cell(profile.ArgsNotObject)) != Off
 }
 
 // shaped reports whether the conversation has the shape that the profile's provider accepts,
@@ -865,7 +865,7 @@ func (c *Context) sent() bool { return c.Send || c.Target || c.Use == transcript
 // want returns the required form of the arguments of a call. A provider that copies an API
 // may require another form.
 func (c *Context) want(call *transcript.Call) transcript.ArgsConvention {
-	if c.Target && c.shaped() && call.Want == transcript.ArgsWantString && severityOf(c.cell(profile.ArgsNotString)) == Off &&
+	if c.Target && c.shaped() && !c.Profile.ArgsBoth && call.Want == transcript.ArgsWantString && severityOf(c.cell(profile.ArgsNotString)) == Off &&
 		severityOf(c.cell(profile.ArgsNotObject)) != Off {
 		return transcript.ArgsWantObject
 	}

@@ -82,6 +82,8 @@ type Conversation struct {
 	// a scope such as "agent a1b2". It is empty if the file has only one.
 	Name    string
 	Dialect string
+	// Row says that the conversation is one of many in a file, without a request around it.
+	Row bool
 	// Provider is the profile of the provider if the messages have features that only
 	// this provider has; "" means that of the dialect.
 	Provider string

@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/source"
+)
+
+// TestTrainingRows: what chat templates and trainers make of a row decides about rows without a
+// request around them, in each of the forms that columns and Arrow give the same row.
+func TestTrainingRows(t *testing.T) {
+	t.Parallel()
+	const ask, sunny = `{"role":"user","content":"Weather?"}`, `{"role":"assistant","content":"Sunny."}`
+	call := func(id, args string) string {
+		return `{"role":"assistant","content":"","tool_calls":[{` + id + `"type":"function","function":{"name":"weather","arguments":` + args + `}}]}`
+	}
+	result := func(id string) string { return `{"role":"tool",` + id + `"content":"sun"}` }
+	for _, tt := range []struct {
+		name     string
+		messages []string
+		want     string // the rules of errors and warnings
+		source   string
+	}{
+		{"arguments as an object", []string{ask, call(`"id":"c1",`, `{"a":1}`), result(`"tool_call_id":"c1",`), sunny}, "", "transformers, chat_extras: arguments are a dict"},
+		{"arguments as text", []string{ask, call(`"id":"c1",`, `"{\"a\":1}"`), result(`"tool_call_id":"c1",`), sunny}, "", "TRL, dataset formats; trainers parse it"},
+		{"no ids", []string{ask, call("", `{"a":1}`), result(""), sunny}, "", "transformers, chat_extras: the examples have none"},
+		{"a target at the end", []string{ask, call("", `{"a":1}`)}, "", "TRL: the completion is the last message"},
+		{"arguments that are cut off", []string{ask, call(`"id":"c1",`, `"{\"a\":"`), result(`"tool_call_id":"c1",`), sunny}, "arguments-invalid-json", "benchflow-ai/benchflow#848"},
+		{"arguments that are a list", []string{ask, call(`"id":"c1",`, `"[1]"`), result(`"tool_call_id":"c1",`), sunny}, "tool-input-not-object", "QwenLM/Qwen3-Coder#444"},
+		{"arguments that are text in text", []string{ask, call(`"id":"c1",`, `"\"a\""`), result(`"tool_call_id":"c1",`), sunny}, "tool-input-not-object", "QwenLM/Qwen3-Coder#444"},
+		{"a result without a call", []string{ask, result(`"tool_call_id":"c9",`), sunny}, "orphan-tool-result", "transformers, chat_extras"},
+		{"a result without a call or an id", []string{ask, result(""), sunny}, "orphan-tool-result", "transformers, chat_extras"},
+		{"a call without a result", []string{ask, call(`"id":"c1",`, `{"a":1}`), ask, sunny}, "missing-tool-result", "transformers, chat_extras"},
+	} {
+		plain := `{"messages":[` + strings.Join(tt.messages, ",") + `]}`
+		for form, row := range map[string]string{"JSONL": plain, "null padding": padded(t, plain, nil), "empty lists": padded(t, plain, []any{})} {
+			// Other rows make it a file of many.
+			other := `{"messages":[` + ask + `,` + sunny + `]}`
+			text := row + "\n" + other + "\n" + other + "\n"
+			rep, err := Check(t.Context(), source.FromBytes("rows.jsonl", []byte(text)), Options{})
+			if err != nil || rep.Skipped != "" {
+				t.Fatal(err, rep.Skipped)
+			}
+			if got := namesOf(rep, rules.Warning); got != tt.want {
+				t.Errorf("%s as %s: got %q, want %q (%s)\n%s", tt.name, form, got, tt.want, tt.source, row)
+			}
+		}
+	}
+	// A target still judges them as requests.
+	row := `{"messages":[` + ask + `,` + call("", `{"a":1}`) + `,` + result("") + `]}` + "\n"
+	rep, err := Check(t.Context(), source.FromBytes("rows.jsonl", []byte(row+row+row)), Options{Target: profile.ByName("openai")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := namesOf(rep, rules.Error), "arguments-not-string, missing-call-id"; got != want {
+		t.Errorf("got %q for the target, want %q", got, want)
+	}
+}
+
+// namesOf returns the rules of findings of at least a severity, sorted.
+func namesOf(rep *Report, least rules.Severity) string {
+	names := map[string]bool{}
+	for f := range rep.Findings.All() {
+		if f.Severity >= least {
+			names[f.Rule.Name] = true
+		}
+	}
+	return strings.Join(slices.Sorted(maps.Keys(names)), ", ")
+}
+
+// padded returns a row with the columns that Arrow adds to each message.
+func padded(t *testing.T, row string, calls any) string {
+	t.Helper()
+	var v map[string][]map[string]any
+	if err := json.Unmarshal([]byte(row), &v); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range v["messages"] {
+		for key, val := range map[string]any{"content": nil, "name": nil, "tool_call_id": nil, "tool_calls": calls} {
+			if _, is := m[key]; !is {
+				m[key] = val
+			}
+		}
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
