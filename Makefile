@@ -123,7 +123,7 @@ new-rule: ## start a rule: make new-rule NAME=missing-tool-result
 	@[[ '$(NAME)' =~ ^[a-z0-9]+(-[a-z0-9]+)*$$ ]] || { echo 'usage: make new-rule NAME=missing-tool-result'; exit 2; }
 	@[ ! -e $(FILE) ] || { echo '$(FILE) exists'; exit 1; }
 	@printf '%s\n' "$$RULE" >$(FILE)
-	@echo 'wrote $(FILE); now fill it in, add it to All in internal/rules/rules.go, and run make docs'
+	@echo 'wrote $(FILE); now fill it in, add it to All in internal/rules/rules.go, and run make golden docs'
 
 notices: build ## write THIRD_PARTY_NOTICES and compare it with bin/toolguard
 	$(GO) run ./scripts/notices THIRD_PARTY_NOTICES

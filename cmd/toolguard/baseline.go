@@ -154,12 +154,12 @@ func baselinePath(base string, t *target) string {
 // A recording is one run of the baseline command.
 type recording struct {
 	*check
-	prune bool
-	books map[string]*book // by the real paths of the baselines
+	prune   bool
+	updates map[string]*update // by the real paths of the baselines
 }
 
-// A book is a baseline to be written.
-type book struct {
+// An update is a baseline file to be written.
+type update struct {
 	path     string
 	had      bool              // it exists
 	old      baseline.Baseline // what it holds
@@ -203,7 +203,7 @@ occur, and findings in files that no longer exist. It creates no file.`,
 				return err
 			}
 			c.records = true // every finding
-			r := &recording{check: c, prune: prune, books: map[string]*book{}}
+			r := &recording{check: c, prune: prune, updates: map[string]*update{}}
 			return r.run(cmd.Context(), args)
 		},
 	}
@@ -235,7 +235,7 @@ func (r *recording) run(ctx context.Context, paths []string) error {
 	if err := r.overwrites(ts.files, written...); err != nil {
 		return err
 	}
-	for _, b := range r.books {
+	for _, b := range r.updates {
 		if err := b.read(); err != nil {
 			return err
 		}
@@ -265,8 +265,8 @@ func (r *recording) plan(ts *targets) ([]string, error) {
 		if err := r.baselines.outside(r.settings(file)); err != nil {
 			return nil, err
 		}
-		if actual := realPath(path); r.books[actual] == nil {
-			r.books[actual] = &book{path: path, recorded: baseline.Baseline{}, files: map[string]bool{}}
+		if actual := realPath(path); r.updates[actual] == nil {
+			r.updates[actual] = &update{path: path, recorded: baseline.Baseline{}, files: map[string]bool{}}
 			paths = append(paths, path)
 		}
 	}
@@ -275,7 +275,7 @@ func (r *recording) plan(ts *targets) ([]string, error) {
 }
 
 // read reads what the baseline holds, if it exists.
-func (b *book) read() (err error) {
+func (b *update) read() (err error) {
 	if b.had = mayExist(b.path); b.had {
 		b.old, err = readBaseline(b.path)
 	}
@@ -293,7 +293,7 @@ func (r *recording) take(t *target, got *engine.Report, err error) error {
 		return nil
 	}
 	r.summary.Files++
-	b := r.books[realPath(r.baselines.path(r.now))]
+	b := r.updates[realPath(r.baselines.path(r.now))]
 	file := baselinePath(b.path, t)
 	b.files[file] = true
 	for f := range got.Findings.All() {
@@ -306,8 +306,8 @@ func (r *recording) take(t *target, got *engine.Report, err error) error {
 
 // write writes the baselines that exist or have a file that was checked.
 func (r *recording) write() error {
-	books := slices.SortedFunc(maps.Values(r.books), func(a, b *book) int { return cmp.Compare(a.path, b.path) })
-	for _, b := range books {
+	updates := slices.SortedFunc(maps.Values(r.updates), func(a, b *update) int { return cmp.Compare(a.path, b.path) })
+	for _, b := range updates {
 		if !b.had && (r.prune || len(b.files) == 0) {
 			continue
 		}
@@ -335,7 +335,7 @@ func (r *recording) write() error {
 }
 
 // merge returns the new contents of a baseline. If prune is set, it adds nothing.
-func (b *book) merge(prune bool) baseline.Baseline {
+func (b *update) merge(prune bool) baseline.Baseline {
 	merged := baseline.Baseline{}
 	for key, n := range b.old {
 		switch {

@@ -389,7 +389,7 @@ func TestPanicInOtherCommands(t *testing.T) {
 				return err
 			}
 			plant(c.resolver)
-			r := &recording{check: c, books: map[string]*book{}}
+			r := &recording{check: c, updates: map[string]*update{}}
 			return r.run(t.Context(), paths)
 		}},
 		{name: "trim", err: errors.New(strings.TrimSuffix(strings.TrimPrefix(failed, "toolguard: "), "\n")), run: func(p *planting, paths []string) error {

@@ -19,14 +19,14 @@ type (
 
 		Faint      bool           // plain messages look like those of another format
 		Own, Never []string       // roles that only this format has, and fields that no message has
-		Mark       []dialect.Lens // fields of which every result has at least one
+		Mark       []dialect.Lens // every result has at least one of these fields
 	}
 	items    struct{ dialect.Items }
 	events   struct{ dialect.Events }
 	combined struct {
 		dialect.Combined
 
-		Members, Never, Own []string         // fields of which every message has one, fields that no message has, and roles
+		Members, Never, Own []string         // fields: every message has one of Members and none of Never; roles: Own
 		Kind                dialect.Lens     // the type of an element
 		Kinds               []string         // the types of messages, which may end in "*"
 		Marks               [][]dialect.Lens // sets of fields that only messages of this format have

@@ -211,8 +211,8 @@ func (p *Pieces) Original(s source.Span) (source.Span, bool) {
 	return source.Span{Start: from, End: min(from+s.Len(), part.span.End)}, true
 }
 
-// Around returns the part of the original that stood where a span of the whole is. New
-// text stands for everything between what is left of the original on both sides of it.
+// Around returns the part of the original that corresponds to a span of the whole. New
+// text counts as a replacement of all original bytes between the pieces on both sides of it.
 func (p *Pieces) Around(s source.Span) source.Span {
 	start, end := int64(0), p.src.Size()
 	for i := p.find(s.Start); i >= 0; i-- {

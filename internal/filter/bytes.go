@@ -11,7 +11,7 @@ import (
 // copySize is the number of bytes that are copied at a time.
 const copySize = 256 << 10
 
-// copy copies a span of the source to each of the writers, of which some may be nil.
+// copy copies a span of the source to each writer that is not nil.
 func (r *run) copy(at source.Span, to ...io.Writer) error {
 	for at.Start < at.End {
 		part := source.Span{Start: at.Start, End: min(at.End, at.Start+copySize)}

@@ -9,8 +9,8 @@ type Switch struct {
 	At, On string
 	// Off is the JSON text with which thinking is off.
 	Off string
-	// Edits is the path to a list of edits, of which those whose "type" begins with Needs are
-	// rejected while thinking is off.
+	// Edits is the path to a list of edits. While thinking is off, the API rejects edits whose
+	// "type" begins with Needs.
 	Edits, Needs string
 	// Source is where this is documented.
 	Source string

@@ -228,7 +228,7 @@ type output struct {
 	faults []poke // in order, from at on
 }
 
-// A poke is a text at an offset, which stands for a fault.
+// A poke is a text that is written at an offset, so that the output has the same fault there.
 type poke struct {
 	at   int64
 	text string

@@ -125,7 +125,7 @@ var countsIn = []string{
 	"duration", "durationMs", "duration_ms", "secondsFromStart", "time_in_call_secs", "delegationDepth", "firstKeptEntryIndex", "last_consolidated", "epoch", "k", "i", "v",
 }
 
-// numberedIn are the fields of which readers tell apart the values 0 to 99, in the field itself or
+// numberedIn are the fields in which readers distinguish the numbers 0 to 99, in the field itself or
 // in its value.
 var numberedIn = []string{"role", "type", "kind", "modelState"}
 

@@ -141,7 +141,7 @@ func (ed *editedLines) read(src *source.Source, e edit.Edit) error {
 	return nil
 }
 
-// A splitter splits a text into lines, of which it keeps the beginning.
+// A splitter splits a text into lines and keeps the beginning of each line.
 type splitter struct {
 	lines  []changedLine
 	unread int // lines that were left out, before the last one

@@ -253,8 +253,8 @@ func encode(v any) ([]byte, error) {
 }
 
 // EscapeJSON returns equivalent JSON that is safe on a terminal and in a CI log: characters
-// that Printable escapes become JSON escapes. CI commands begin with two hashes, of which the
-// first is escaped. Line feeds stay, because strings contain none.
+// that Printable escapes become JSON escapes. CI commands begin with two hashes. The
+// first one is escaped. Line feeds stay, because strings contain none.
 func EscapeJSON(in []byte) []byte {
 	out := make([]byte, 0, len(in))
 	for len(in) > 0 {

@@ -237,7 +237,7 @@ func (p *preview) changed(ed *editedLines, l changedLine, number int, mark strin
 	}
 	gutter := fmt.Sprintf("%5d |", number)
 	width := p.opts.width()
-	// Where colours begin and end, signs may have to be escaped that take more room then.
+	// Some characters are escaped where a colour begins or ends. They are wider then.
 	for room := width - len(gutter) - len(" + "); ; {
 		parts := []part{colored(p.style.gutter, gutter), bare(" "), colored(c, mark)}
 		if before, changed, behind := l.window(ed, room); before+changed+behind != "" {

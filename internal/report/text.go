@@ -201,7 +201,7 @@ func (t *text) events(r *engine.Report) map[eventKey]*event {
 	return out
 }
 
-// more yields the kinds of finding of which not all are shown.
+// more yields the kinds of finding that are not all shown.
 func (o *Options) more(r *engine.Report) iter.Seq[*engine.Rest] {
 	return func(yield func(*engine.Rest) bool) {
 		for i := range r.Rest {

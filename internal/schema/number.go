@@ -121,7 +121,7 @@ func (d decimal) multiple(e decimal) bool {
 const shortDigits = 18
 
 // multipleOfShort is multiple for an e with few digits. It makes one pass over the digits
-// of d, of which there may be millions.
+// of d, because there may be millions.
 func (d decimal) multipleOfShort(e decimal) bool {
 	var by, rest uint64
 	for _, c := range e.digits {

@@ -55,16 +55,16 @@ func (b *batch) clear() {
 	*b = batch{records: b.records[:0], ends: b.ends[:0], list: b.list[:0], text: b.text}
 }
 
-// A room takes a full buffer and returns the buffer that the reader may overwrite next.
-// It returns false if nobody needs the rest of the source.
-type room func(full []byte) (next []byte, ok bool)
+// A swap is called when a buffer is full. It returns the buffer to read into next, because
+// records in the full one may still be in use, or false if nobody needs the rest of the source.
+type swap func(full []byte) (next []byte, ok bool)
 
-// in calls r. Without a room, the full buffer itself is overwritten.
-func (r room) in(full []byte) ([]byte, bool) {
-	if r == nil {
+// next calls s. If s is nil, the full buffer itself is overwritten.
+func (s swap) next(full []byte) ([]byte, bool) {
+	if s == nil {
 		return full, true
 	}
-	return r(full)
+	return s(full)
 }
 
 // errStopped ends reading when nobody needs the rest of the source.
@@ -81,12 +81,12 @@ type run struct {
 
 // readAhead yields the records that records yields. It runs records on another goroutine
 // and returns after that goroutine has ended.
-func readAhead(records func(room) iter.Seq2[Record, error], yield func(Record, error) bool) {
+func readAhead(records func(swap) iter.Seq2[Record, error], yield func(Record, error) bool) {
 	r := &run{filled: make(chan *batch, batches), free: make(chan *batch, batches), stop: make(chan struct{})}
 	for range batches {
 		r.free <- &batch{ends: make([]ends, 0, batchRecords)} // values point into it
 	}
-	contain.Go(func() { r.fill(records(r.room)) }, r.fail)
+	contain.Go(func() { r.fill(records(r.swap)) }, r.fail)
 	defer func() {
 		close(r.stop)
 		for range r.filled { // until fill has noticed
@@ -147,9 +147,9 @@ func (r *run) all(records iter.Seq2[Record, error]) {
 	}
 }
 
-// room implements room. A buffer that has grown for a large record is reused as soon as
+// swap implements swap. A buffer that has grown for a large record is reused as soon as
 // all its records have been read, so that only one such buffer exists.
-func (r *run) room(full []byte) ([]byte, bool) {
+func (r *run) swap(full []byte) ([]byte, bool) {
 	switch {
 	case !r.used:
 		return full, true

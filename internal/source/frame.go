@@ -116,7 +116,7 @@ func Records(src *Source) iter.Seq2[Record, error] {
 			return yield(rec, err)
 		}
 		if src.ahead {
-			readAhead(func(r room) iter.Seq2[Record, error] { return records(src, r) }, look)
+			readAhead(func(s swap) iter.Seq2[Record, error] { return records(src, s) }, look)
 		} else {
 			records(src, nil)(look)
 		}
@@ -132,10 +132,10 @@ func Again(src *Source, rec Record) iter.Seq2[Record, error] {
 	}
 }
 
-func records(src *Source, room room) iter.Seq2[Record, error] {
+func records(src *Source, swap swap) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		r := NewReader(src)
-		r.win.room = room
+		r.win.swap = swap
 		for {
 			rec, err := r.Next()
 			if errors.Is(err, io.EOF) {
@@ -874,7 +874,7 @@ type window struct {
 	text  []byte // the whole source if it is in memory
 	base  int64
 	buf   []byte // the bytes from base on
-	room  room   // provides the next buffer
+	swap  swap   // provides the next buffer
 }
 
 // end returns the offset after the last byte in memory.
@@ -909,11 +909,11 @@ func (w *window) load(keep, to int64) error {
 		}
 	}
 	if keep < w.base || keep > w.end() {
-		room, ok := w.room.in(w.buf) // somebody may still read records in the buffer
+		next, ok := w.swap.next(w.buf) // somebody may still read records in the buffer
 		if !ok {
 			return errStopped
 		}
-		w.base, w.buf = keep, room[:0]
+		w.base, w.buf = keep, next[:0]
 	}
 	to = min(to, size)
 	if to <= w.end() {
@@ -925,19 +925,19 @@ func (w *window) load(keep, to int64) error {
 	to = min(max(to, w.end()+w.chunk), size)
 	if need := int(to - w.base); need > cap(w.buf) {
 		kept := w.bytes(keep, w.end())
-		room, ok := w.room.in(w.buf)
+		next, ok := w.swap.next(w.buf)
 		if !ok {
 			return errStopped
 		}
-		if need = int(to - keep); need > cap(room) {
+		if need = int(to - keep); need > cap(next) {
 			if rest := int(size - keep); rest < need+need/2 {
 				need = rest
 			} else if need < 2*longLine {
-				need = max(need, min(2*max(cap(room), int(w.chunk)), rest))
+				need = max(need, min(2*max(cap(next), int(w.chunk)), rest))
 			}
 			w.buf = append(make([]byte, 0, need), kept...)
 		} else {
-			w.buf = room[:copy(room[:cap(room)], kept)]
+			w.buf = next[:copy(next[:cap(next)], kept)]
 		}
 		w.base = keep
 	}

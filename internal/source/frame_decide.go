@@ -196,7 +196,7 @@ func (r *Reader) sample(doc document, scalars bool) error {
 	r.win.base, r.win.buf = 0, nil // the window may be large, and lines has its own
 
 	lines := newReader(r.src, r.win.chunk, r.long)
-	lines.win.room, lines.win.text = r.win.room, r.win.text
+	lines.win.swap, lines.win.text = r.win.swap, r.win.text
 	lines.decided, lines.framing, lines.pos = true, FramingLines, r.pos
 	var good, bad, scalar int
 	for range sampleRecords {

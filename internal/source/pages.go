@@ -215,9 +215,9 @@ type cursor struct {
 	begun  bool
 	long   uint32 // the index of the next large value
 	// passing is set if each value is needed only until the next one is read, or for as
-	// long as room says.
+	// long as swap keeps its buffer.
 	passing bool
-	room    room
+	swap    swap
 	// key and val are the current key and value. Only objects have keys.
 	key, val Value
 }
@@ -267,7 +267,7 @@ func (c *cursor) next() bool {
 func (c *cursor) load(n int64) bool {
 	into, ok := []byte(nil), true
 	if c.passing {
-		into, ok = c.room.in(c.text)
+		into, ok = c.swap.next(c.text)
 	}
 	if !ok {
 		return false

@@ -349,12 +349,12 @@ func (v Value) Each() iter.Seq[Value] {
 	return func(yield func(elem Value) bool) { v.each(nil, false, yield) }
 }
 
-// each is Each with a room for further buffers, and with the elements that are null if nulls
-// is set.
-func (v Value) each(room room, nulls bool, yield func(elem Value) bool) {
+// each is Each, but it gets further buffers from swap, and also yields elements that are null
+// if nulls is set.
+func (v Value) each(swap swap, nulls bool, yield func(elem Value) bool) {
 	if v.Outside() && v.Kind() == Array {
 		c := v.cursor()
-		c.room = room
+		c.swap = swap
 		for c.passing = true; c.next(); {
 			if (nulls || c.val.Kind() != Null) && !yield(c.val) {
 				return
@@ -377,9 +377,9 @@ func (v Value) ahead(yield func(elem Value) bool) {
 		v.each(nil, true, yield)
 		return
 	}
-	all := func(r room) iter.Seq2[Record, error] {
+	all := func(s swap) iter.Seq2[Record, error] {
 		return func(yield func(Record, error) bool) {
-			v.each(r, true, func(elem Value) bool { return yield(Record{Value: elem}, nil) })
+			v.each(s, true, func(elem Value) bool { return yield(Record{Value: elem}, nil) })
 		}
 	}
 	readAhead(all, func(rec Record, err error) bool {

@@ -46,7 +46,7 @@ const (
 	safe // a cut here parts nothing, but nothing begins here
 )
 
-// NewHistory returns the history of a conversation of which the first pin messages stay.
+// NewHistory returns the history of a conversation. Its first pin messages are never dropped.
 func NewHistory(conv *transcript.Conversation, paired pairing.Pairing, prof *profile.Profile, pin int) *History {
 	h := &History{conv: conv, pairing: paired, profile: prof, Sizes: make([]Size, len(conv.Messages))}
 	h.pinned = make([]bool, len(conv.Messages))
@@ -59,7 +59,7 @@ func NewHistory(conv *transcript.Conversation, paired pairing.Pairing, prof *pro
 // Len returns the number of messages.
 func (h *History) Len() int { return len(h.conv.Messages) }
 
-// A tie is two messages of which none may be kept without the other.
+// A tie is two messages that must be kept or dropped together.
 type tie struct{ a, b int32 }
 
 // ties returns what ties messages together: exchanges, turns, calls with what else names them, and

@@ -139,8 +139,7 @@ func ShortenBreach(payload []byte, base int64, edits []edit.Edit, most int64) st
 	return ""
 }
 
-// textBreach is ShortenBreach for one text, of which an edit replaces the bytes between two
-// offsets.
+// textBreach is ShortenBreach for one text. The edit replaces its bytes between from and to.
 func textBreach(text []byte, from, to int, e edit.Edit, most int64) string {
 	after := len(text) - (to - from) + len(e.Text)
 	starts, ends := from == 0, to == len(text)
