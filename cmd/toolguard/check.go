@@ -59,7 +59,8 @@ but not reported: see toolguard baseline --help.
 check shows errors and warnings. It shows infos with --verbose, with --fail-on
 info, or if --select names their rule; the JSON report always contains them.
 Reports for people show the first 1,000 findings of a kind in a file and count
-the rest. The text report has one entry for the calls of a turn that lost their
+the rest; the text report shows three warnings and three infos of a kind, unless
+--verbose is given or --fail-on is that level. It has one entry for the calls of a turn that lost their
 results together, with the places and the tools of the others. With --verbose,
 and in all other formats, also concise, each has its own.
 
@@ -322,6 +323,14 @@ func (c *check) options(t *target) engine.Options {
 	}
 	if !slices.ContainsFunc(c.outputs, func(o *output) bool { return !o.format.Few }) {
 		o.Most = report.MostShown
+		if s := c.settings(t.config); !c.flags.verbose && !slices.ContainsFunc(c.outputs, func(o *output) bool { return !o.format.Sparse }) {
+			o.MostOf = func(at rules.Severity) int {
+				if at < s.failOn && at < rules.Error {
+					return report.MostMinor
+				}
+				return report.MostShown
+			}
+		}
 	}
 	if s := c.settings(t.config); !slices.ContainsFunc(c.outputs, func(o *output) bool { return o.format.Infos }) {
 		o.Shown = func(r *rules.Rule, at rules.Severity) bool { return at > rules.Info || c.flags.verbose || s.shows(r) }

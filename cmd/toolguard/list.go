@@ -153,6 +153,7 @@ func containers() []containerKind {
 		{detect.ContainerEventLog, "a session log without links", `{"type":"user","message":{…}}`},
 		{detect.ContainerLog, "a JSON document with a list of log records", `[{"type":"user","message":{…}}]`},
 		{detect.ContainerFoldingLog, "a log whose records can replace or change earlier ones", `{"$set":{"lastUpdated":"…"}}`},
+		{detect.ContainerYAML, "documents of YAML, such as recordings of requests", `interactions: [{request: {body: '{"messages":[…]}'}}]`},
 	}
 }
 

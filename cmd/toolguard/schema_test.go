@@ -250,6 +250,7 @@ result-id = "answers"
 `,
 		"own/s.jsonl":      "{\"who\":\"me\",\"says\":\"q\"}\n{\"who\":\"it\",\"says\":\"a\"}\n",
 		"look/hidden.json": "[]",
+		"look/tape.yaml":   "interactions:\n- request: {body: '{\"messages\":[{\"role\":\"user\",\"content\":\"q\"}]}'}\n  response: {}\n",
 		"late/long.json":   `[{"role":"tool","tool_call_id":"` + strings.Repeat("long ", 1<<17) + `","content":"a.txt"}]`,
 		"torn/nul.jsonl":   "\x00\x00\x00",
 		"torn/cut.json":    `{"role":"assistant","tool_calls":[x`,

@@ -70,8 +70,9 @@ type Options struct {
 	// that are related to it.
 	Excerpts bool
 	// Most is the number of findings of one kind that are kept; further ones are only
-	// counted. 0 keeps all.
-	Most int
+	// counted. 0 keeps all. MostOf is the same for each severity; nil is Most for all.
+	Most   int
+	MostOf func(rules.Severity) int
 	// Shown reports whether findings of a rule and severity are kept, because they will be
 	// shown; nil keeps all. The others are only counted.
 	Shown func(*rules.Rule, rules.Severity) bool
@@ -148,7 +149,8 @@ type Report struct {
 // strategy must be chosen.
 type Rest struct {
 	Finding
-	N int
+	N    int
+	Kept int // how many of the kind are kept
 }
 
 // All yields each kept finding with 1, and each entry of Rest with its count.
@@ -184,6 +186,9 @@ type kindCount struct{ n, rest int }
 // of its kind are kept.
 func (c *checker) counted(f *rules.Finding) bool {
 	most := cmp.Or(c.opts.Most, math.MaxInt)
+	if c.opts.MostOf != nil {
+		most = c.opts.MostOf(f.Severity)
+	}
 	if c.opts.Shown != nil && !c.opts.Shown(f.Rule, f.Severity) {
 		most = 0
 	}
@@ -206,7 +211,7 @@ func (c *checker) counted(f *rules.Finding) bool {
 			if k.repairs {
 				rest.Fix = &operation.Operation{Class: k.class, ByStrategy: k.byStrategy}
 			}
-			c.report.Rest = append(c.report.Rest, Rest{Finding: rest})
+			c.report.Rest = append(c.report.Rest, Rest{Finding: rest, Kept: most})
 		}
 		c.report.Rest[now.rest].N++
 	}

@@ -79,7 +79,7 @@ var anthropicCells = Cells{
 }
 
 var anthropic = Profile{
-	Name: "anthropic", Title: "Anthropic Messages API", Wire: Messages, Merges: true,
+	Name: "anthropic", Title: "Anthropic Messages API", Wire: Messages, BlankBesideCalls: true, Merges: true,
 	IDChars: WordDash, ServerID: "srvtoolu_", NameChars: WordDash, NameMax: 200,
 	Roles: anthropicRoles, ResultForms: FormString | FormList | FormAbsent,
 	EmptyLastAssistant: true, CacheMax: 4, Images: anthropicImages, Replay: ReplaySigned, Switch: anthropicSwitch,
@@ -95,7 +95,7 @@ var anthropicSwitch = Switch{
 }
 
 var anthropicThinking = Profile{
-	Name: "anthropic-thinking", Title: "Anthropic Messages API with thinking on", Wire: Messages, Like: &anthropic, Merges: true,
+	Name: "anthropic-thinking", Title: "Anthropic Messages API with thinking on", Wire: Messages, BlankBesideCalls: true, Like: &anthropic, Merges: true,
 	IDChars: WordDash, ServerID: "srvtoolu_", NameChars: WordDash, NameMax: 200,
 	Roles: anthropicRoles, ResultForms: FormString | FormList | FormAbsent,
 	EmptyLastAssistant: true, CacheMax: 4, Images: anthropicImages, Replay: ReplayFirst,
@@ -107,7 +107,7 @@ var anthropicThinking = Profile{
 }
 
 var anthropicNoThinking = Profile{
-	Name: "anthropic-no-thinking", Title: "Anthropic Messages API with thinking off", Wire: Messages, Like: &anthropic, Merges: true,
+	Name: "anthropic-no-thinking", Title: "Anthropic Messages API with thinking off", Wire: Messages, BlankBesideCalls: true, Like: &anthropic, Merges: true,
 	IDChars: WordDash, ServerID: "srvtoolu_", NameChars: WordDash, NameMax: 200,
 	Roles: anthropicRoles, ResultForms: FormString | FormList | FormAbsent,
 	EmptyLastAssistant: true, CacheMax: 4, Images: anthropicImages, Replay: ReplayNever,

@@ -19,7 +19,7 @@ var responsesCompatible = Profile{
 }
 
 var anthropicCompatible = Profile{
-	Name: "anthropic-compatible", Title: "Anthropic-compatible Messages API", Wire: Messages, Like: &anthropic,
+	Name: "anthropic-compatible", Title: "Anthropic-compatible Messages API", Wire: Messages, BlankBesideCalls: true, Like: &anthropic,
 	NameChars: WordDash, NameMax: 200,
 	Roles: []string{"user", "assistant", "user", "system"}, ResultForms: FormString | FormList | FormAbsent,
 	EmptyLastAssistant: true,

@@ -306,6 +306,8 @@ type Profile struct {
 	RoleOptional bool
 	// ResultForms are the allowed forms of the content of a result.
 	ResultForms Form
+	// BlankBesideCalls says that a text of white space may stand beside calls.
+	BlankBesideCalls bool
 	// ArgsBoth says that arguments may be an object or a string that holds one.
 	ArgsBoth bool
 	// TextFirst says that the assistant may begin the history, unless it begins with a call.

@@ -56,10 +56,11 @@ func messages(r object, f *faults) {
 			turns = append(turns, &turn{role: role, first: i})
 		}
 		t := turns[len(turns)-1]
+		calls := slices.ContainsFunc(blocks, func(b any) bool { return text(fields(b)["type"]) == "tool_use" })
 		for j, b := range blocks {
 			t.blocks = append(t.blocks, fields(b))
 			t.at = append(t.at, fmt.Sprintf("messages.%d.content.%d", i, j))
-			block(f, t.at[len(t.at)-1], fields(b))
+			block(f, t.at[len(t.at)-1], fields(b), calls)
 		}
 	}
 	if markers > 4 {
@@ -89,14 +90,14 @@ func messages(r object, f *faults) {
 	reasoning(f, turns)
 }
 
-// block has the rules about one block.
-func block(f *faults, at string, b object) {
+// block has the rules about one block of a message. A text of white space beside calls was accepted.
+func block(f *faults, at string, b object, calls bool) {
 	switch text(b["type"]) {
 	case "text":
 		switch s := text(b["text"]); {
 		case s == "":
 			f.add("messages: text content blocks must be non-empty")
-		case strings.TrimSpace(s) == "":
+		case strings.TrimSpace(s) == "" && !calls:
 			f.add("messages: text content blocks must contain non-whitespace text")
 		}
 	case "tool_use":

@@ -35,8 +35,8 @@ type Options struct {
 	// types and roles are shown, in excerpts, messages and pointers, and no
 	// edits, which hold text of the transcript.
 	NoExcerpt bool
-	// ShowInfo reports whether an info is shown to people; nil shows all of them. Machine
-	// formats always include all of them.
+	// ShowInfo reports whether an info is shown to people; nil shows all of them. JSON always
+	// includes all of them.
 	ShowInfo func(*engine.Finding) bool
 	// EachCall shows people an entry for each call of a turn that has no result. Otherwise there
 	// is one entry for all of them.
@@ -74,8 +74,8 @@ type Format struct {
 	Summary string
 	// Human says that the format is for people: it omits infos, and a run that writes it ends
 	// with a summary. Few says that it shows at most MostShown findings of one kind in a
-	// file.
-	Human, Few bool
+	// file, and Sparse that it shows at most MostMinor warnings and infos of one kind.
+	Human, Few, Sparse bool
 	// Infos says that the format lists all infos, even if they are not shown to people.
 	Infos bool
 	// Edits says that the format writes the edits of repairs, Excerpts that it shows the text
@@ -87,11 +87,11 @@ type Format struct {
 // Formats lists the output formats.
 func Formats() []Format {
 	return []Format{
-		{Name: "text", Summary: "each finding with its place in the file", Human: true, Few: true, Excerpts: true, New: discreetly(newText)},
+		{Name: "text", Summary: "each finding with its place in the file", Human: true, Few: true, Sparse: true, Excerpts: true, New: discreetly(newText)},
 		{Name: "concise", Summary: "a line for each finding", Human: true, Few: true, New: discreetly(newConcise)},
 		{Name: "json", Summary: "everything, for programs", Infos: true, Edits: true, New: discreetly(newJSON)},
 		{Name: "jsonl", Summary: "the same, a line for each file and finding", Infos: true, Edits: true, New: discreetly(newJSONL)},
-		{Name: "sarif", Summary: "SARIF 2.1.0, for code scanning", Infos: true, Edits: true, New: discreetly(newSARIF)},
+		{Name: "sarif", Summary: "SARIF 2.1.0, for code scanning", Edits: true, New: discreetly(newSARIF)},
 		{Name: "github", Summary: "annotations of GitHub Actions", Few: true, New: discreetly(newGitHub)},
 		{Name: "gitlab", Summary: "a code quality report of GitLab", New: discreetly(newGitLab)},
 		{Name: "junit", Summary: "JUnit XML, a test case for each file", Few: true, New: discreetly(newJUnit)},

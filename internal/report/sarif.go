@@ -30,6 +30,9 @@ func newSARIF(w io.Writer, opts Options) Reporter {
 // File implements Reporter.
 func (s *sarifReporter) File(r *engine.Report) error {
 	for f := range r.Findings.All() {
+		if !s.opts.shows(f) {
+			continue
+		}
 		if err := s.results.add(s.result(f)); err != nil {
 			return err
 		}

@@ -225,12 +225,19 @@ func rest(s *style, f *engine.Rest) []part {
 
 // left says how many findings of a kind there are that are not shown.
 func left(f *engine.Rest) string {
+	if f.Kept == MostMinor {
+		return fmt.Sprintf("%d more of this kind; -v shows all of them", f.N)
+	}
 	return fmt.Sprintf("%d more of this kind; -o json lists all of them", f.N)
 }
 
 // MostShown is how many findings of one kind in a file are shown in formats that
 // show few.
 const MostShown = 1000
+
+// MostMinor is how many warnings or infos of one kind in a file are shown in the text report,
+// unless somebody asks for more.
+const MostMinor = 3
 
 // indent is where the lines below an excerpt stand, and hang where they go on.
 const (

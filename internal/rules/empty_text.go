@@ -46,6 +46,9 @@ result stays until the call has one, which may be put into the message.`,
 			if m.Role == transcript.RoleSystem || m.Has(transcript.MessageReplay) || m.Has(transcript.MessageEmpty) {
 				continue // empty-message reports it
 			}
+			if c.Profile.BlankBesideCalls && c.calls(m) && c.whiteSpace(b.Span) {
+				continue
+			}
 			if !c.shaped() && (m.Role == transcript.RoleTool || c.calls(m) && !c.whiteSpace(b.Span)) {
 				continue // converters omit an empty text, but send white space
 			}

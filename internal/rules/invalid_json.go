@@ -33,6 +33,9 @@ record is a safe repair if all that is complete in it is in other records too, a
 			if f.Want == "" {
 				out.Message = "invalid JSON"
 			}
+			if at := c.Text(source.Span{Start: f.Span.Start, End: min(f.Span.Start+2, f.Whole.End)}); at == "//" || at == "/*" {
+				out.Message += "; JSON has no comments"
+			}
 			out.Message += c.behind()
 			if c.Lines {
 				out.Fix = fileOp(c.tornClass(), "drop the line", &operation.DropRecord{At: f.Whole, Torn: c.LeavesOut})

@@ -40,7 +40,7 @@ user message. There is none if the user interrupted the agent.`,
 		}
 		for i := 1; i < len(c.Messages); i++ {
 			m := &c.Messages[i]
-			if m.Role == transcript.RoleUser && c.Messages[i-1].Role == transcript.RoleTool && !c.wronglyPut(int32(i)) {
+			if m.Role == transcript.RoleUser && c.Messages[i-1].Role == transcript.RoleTool && !c.wronglyPut(int32(i)) && !c.holds(int32(i), transcript.BlockMedia) {
 				f := Finding{Severity: severity, Span: m.RoleSpan(), Refusal: cell.Text, Message: "a user message follows a tool result"}
 				if f.Fix = c.messageAsText(int32(i) - 1); f.Fix != nil {
 					f.Fix.ByStrategy = c.strategy() != "text"
