@@ -3,6 +3,7 @@ package container
 import (
 	"cmp"
 	"errors"
+	"hash/maphash"
 	"iter"
 
 	"github.com/toolguard/toolguard/internal/contain"
@@ -73,7 +74,7 @@ func Read(src *source.Source, opts detect.Options, look func(source.Record)) (*F
 		opts.Dialects.Release()
 		return f, func(yield func(*transcript.Conversation, error) bool) { yield(nil, err) }
 	}
-	r := &reading{file: f, src: src, fresh: fresh, opts: opts, shape: shape, look: look}
+	r := &reading{file: f, src: src, fresh: fresh, opts: opts, shape: shape, look: look, seed: maphash.MakeSeed()}
 	return f, r.conversations
 }
 
@@ -106,7 +107,8 @@ type reading struct {
 		at      source.Span
 	}
 	inText inText
-	text   []byte // of the value that was last read again
+	text   []byte       // of the value that was last read again
+	seed   maphash.Seed // of the hashes of ids and records
 }
 
 func (r *reading) conversations(yield func(*transcript.Conversation, error) bool) {
@@ -169,14 +171,10 @@ func (r *reading) kept() conversations {
 		l := newLog(r, r.shape.Log)
 		l.lines = from
 		return l.conversations(from.elements)
-	case detect.ClassFold:
-		return (&foldingLog{reading: r, from: from}).conversations
-	case detect.ClassPatch:
-		return (&patchedLog{reading: r, from: from}).conversations
-	case detect.ClassMessage:
-		return (&lines{reading: r, from: from}).conversations
+	case detect.ClassMessage, detect.ClassFold, detect.ClassPatch:
+		return from.whole
 	case detect.ClassRow:
-		return (&table{reading: r, from: from}).conversations
+		return (&table{records: from}).conversations
 	case detect.ClassConversation:
 		return (&documents{reading: r, from: from, rows: detect.NewRows(r.opts.Dialects), root: transcript.Builder{OnKeyFault: r.onKey}}).conversations
 	}
@@ -244,6 +242,16 @@ func (r *reading) onKey(k transcript.KeyFault) {
 	r.file.Keys = append(r.file.Keys, k)
 	r.keys.add(k.Again.Start)
 }
+
+// id returns the hash of an id, or 0 if there is none.
+func (r *reading) id(v source.Value) uint64 {
+	if v.Kind() != source.String {
+		return 0
+	}
+	return r.hash(v.Raw())
+}
+
+func (r *reading) hash(b []byte) uint64 { return max(1, maphash.Bytes(r.seed, b)) }
 
 // value reads a value of the source again. It is valid until the next call.
 func (r *reading) value(at source.Span) (source.Value, error) {

@@ -114,12 +114,12 @@ func (d *documents) inElement(c *transcript.Conversation) *transcript.Conversati
 func (d *documents) log(e element, p *detect.Place) conversations {
 	l := newLog(d.reading, p.Log)
 	l.end = e.val.Span().End
-	c := chained{record: e.record, place: p}
-	if c.order() {
+	ordered, inOrder := chained(p)
+	if inOrder {
 		l.array = p.Parts[0].Span()
 		d.file.Logs = append(d.file.Logs, LogList{p.Log.Name, l.array})
 	}
-	return l.conversations(c.elements)
+	return l.conversations(within(e.record, slices.Values(ordered), nil))
 }
 
 // place reads the conversation at one place of a record. several is set if the record has
@@ -165,16 +165,17 @@ func (d *documents) part(q *sequence, e element, part source.Value, into []strin
 		q.b.Conv.Lists = append(q.b.Conv.Lists, part.Span())
 	}
 	q.b.End = part.Span().End
+	from := within(e.record, part.Ahead(), into)
 	if q.primary != nil && q.primary.Fold != nil {
-		f := &folding{log: q.primary.Fold, from: inList(e.record, part, into)}
-		f.again = func(at source.Span) (source.Value, error) { return part.Part(at), nil }
-		return q.readAll(f.elements)
+		again := func(at source.Span) (source.Value, error) { return part.Part(at), nil }
+		f := folding{reading: d.reading, log: q.primary.Fold, from: from, again: again, skipped: new(int)}
+		from = f.elements
 	}
-	for m := range part.Ahead() {
-		if into != nil && m.Kind() == source.Null {
-			continue // it wraps no message
+	for m, err := range from {
+		if err == nil {
+			_, err = q.read(m)
 		}
-		if _, err := q.read(element{record: e.record, val: m.Path(into...)}); err != nil {
+		if err != nil {
 			return err
 		}
 	}

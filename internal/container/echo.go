@@ -21,13 +21,6 @@ type openCall struct {
 	passed []int32
 }
 
-// A placed is the place of a record.
-type placed struct {
-	record int32
-	length uint32
-	start  int64
-}
-
 // mostEchoes is the number of records that may repeat one result. Logs have at most two.
 const mostEchoes = 4
 
@@ -80,7 +73,7 @@ func (l *log) echo(t *thread, e element) {
 	}
 	key := l.hash(id.Raw())
 	if open, is := t.open[key]; is && len(open.at) <= mostEchoes {
-		open.at = append(open.at, placed{e.record, uint32(e.val.Span().Len()), e.val.Span().Start})
+		open.at = append(open.at, e.placed())
 		t.open[key] = open
 	}
 }
@@ -108,7 +101,7 @@ func (t *thread) echoed() (out []transcript.Echo) {
 		for _, call := range append(open.passed, open.call) {
 			for _, at := range open.at {
 				out = append(out, transcript.Echo{
-					Call: call, Record: at.record, At: source.Span{Start: at.start, End: at.start + int64(at.length)},
+					Call: call, Record: at.record, At: at.span(),
 					Unsure: len(open.passed) > 0 || len(open.at) > mostEchoes,
 				})
 			}

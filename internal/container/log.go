@@ -2,11 +2,9 @@ package container
 
 import (
 	"bytes"
-	"hash/maphash"
 	"math"
 	"strconv"
 
-	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
@@ -30,7 +28,6 @@ type log struct {
 	threads []*thread
 	byName  map[string]*thread
 	last    *thread // of the previous record, unless its parent identified it
-	seed    maphash.Seed
 	others  func(source.Value) bool
 	names   map[uint64]bool // of the session, if records that repeat results may name another
 }
@@ -38,7 +35,7 @@ type log struct {
 func newLog(r *reading, d *dialect.Dialect) *log {
 	l := &log{
 		reading: r, d: d, end: r.src.Size(),
-		env: newEnvelope(d.Log, r.onKey), byName: map[string]*thread{}, seed: maphash.MakeSeed(),
+		env: newEnvelope(d.Log, r.onKey), byName: map[string]*thread{},
 	}
 	l.others = l.isOthers // allocated once instead of for each record
 	return l
@@ -71,7 +68,6 @@ func (l *log) conversations(from elements) conversations {
 func (l *log) finished(t *thread) *transcript.Conversation {
 	c := t.conv()
 	c.Window, c.Enveloped = l.d.Window, true
-	c.Lines = l.shape.Class == detect.ClassLog && l.shape.Framing != source.FramingDocument && l.shape.Into == nil
 	if !l.array.IsZero() {
 		c.Lists = []source.Span{l.array}
 	}
@@ -104,9 +100,8 @@ func (l *log) record(e element) error {
 		l.file.Skipped++
 		return err
 	}
-	at := link{msg: -1, record: e.record, start: e.val.Span().Start, length: uint32(e.val.Span().Len())}
 	own := l.id(l.env.at[envID])
-	at.parent = l.id(l.env.at[envParent])
+	at := link{placed: e.placed(), parent: l.id(l.env.at[envParent]), msg: -1}
 	t := l.threadOf(at.parent)
 	at.thread = t.n
 
@@ -181,7 +176,7 @@ func (l *log) compact(t *thread, index int32) error {
 	from := index
 	if id := l.id(l.env.at[envKeptFrom]); id != 0 {
 		if at, known := l.chain.find(id); known {
-			from = l.chain.links[at].record
+			from = l.link(at).record
 		}
 	} else if n, err := strconv.Atoi(string(l.env.at[envKeptIndex].Raw())); err == nil {
 		from = int32(min(max(n, -1), math.MaxInt32-1)) + 1
@@ -290,16 +285,6 @@ func (l *log) isOthers(v source.Value) bool {
 	return claim == evidence.Decisive && d != l.d
 }
 
-// id returns the hash of an id, or 0 if there is none.
-func (l *log) id(v source.Value) uint64 {
-	if v.Kind() != source.String {
-		return 0
-	}
-	return l.hash(v.Raw())
-}
-
-func (l *log) hash(b []byte) uint64 { return max(1, maphash.Bytes(l.seed, b)) }
-
 // duplicate records a record whose id an earlier record has. Pairing sees only one of the
 // two: the first if they are identical, and otherwise the last.
 func (l *log) duplicate(first *link, again link, v source.Value) error {
@@ -342,6 +327,8 @@ func split(record, at source.Value) (head, tail []byte) {
 	lo := at.Span().Start - record.Span().Start
 	return raw[:lo], raw[lo+at.Span().Len():]
 }
+
+func (l *log) link(i int32) *link { return &l.chain.links[i] }
 
 // message returns the message of a link that has one.
 func (l *log) message(k *link) *transcript.Message {

@@ -12,10 +12,9 @@ import (
 // log of changes. It ignores the rest of the document.
 type patched struct {
 	*reading
-	patch   *dialect.Patch
-	from    elements
-	skipped int                // records that do not change the messages or have an invalid path
-	root    transcript.Builder // reports duplicate keys in the records
+	patch *dialect.Patch
+	from  elements
+	root  transcript.Builder // reports duplicate keys in the records
 
 	list *node
 }
@@ -64,7 +63,7 @@ func (p *patched) record(e element) error {
 	}
 	made, err := p.change(e.record, does)
 	if !made {
-		p.skipped++
+		p.file.Skipped++
 	}
 	return err
 }
@@ -170,24 +169,4 @@ func (p *patched) open(n *node) error {
 		n.kids.add("", leaf(e, n.record))
 	}
 	return nil
-}
-
-// A patchedLog is one conversation in a log of changes to a document.
-type patchedLog struct {
-	*reading
-	from *records
-}
-
-func (l *patchedLog) conversations(yield func(*transcript.Conversation, error) bool) {
-	q := l.newSequence("", 0) // the elements are not where they were written
-	q.primary = l.opts.Dialects.ByName(l.shape.Dialect)
-	p := &patched{reading: l.reading, patch: q.primary.Patch, from: l.from.elements, root: transcript.Builder{OnKeyFault: l.onKey}}
-	if err := q.readAll(p.elements); err != nil {
-		yield(nil, err)
-		return
-	}
-	l.file.Skipped += p.skipped
-	l.from.tell(q.b.Conv)
-	q.finish()
-	yield(q.b.Conv, nil)
 }

@@ -13,9 +13,7 @@ import (
 // A table is the conversations whose messages are JSON text in a column, one message per
 // row. Rows of several sessions may be mixed.
 type table struct {
-	*reading
-	from *records
-
+	*records
 	sessions []*sequence
 	of       map[string]*sequence
 }
@@ -29,7 +27,7 @@ func (t *table) conversations(yield func(*transcript.Conversation, error) bool) 
 		if len(t.sessions) > 1 {
 			q.b.Conv.Name = "session " + strconv.Itoa(i+1)
 		}
-		t.from.tell(q.b.Conv)
+		t.tell(q.b.Conv)
 		q.finish()
 		if !yield(q.b.Conv, nil) {
 			return
@@ -43,7 +41,7 @@ func (t *table) conversations(yield func(*transcript.Conversation, error) bool) 
 // read reads all rows.
 func (t *table) read() error {
 	t.of = map[string]*sequence{}
-	for e, err := range t.from.elements {
+	for e, err := range t.elements {
 		if err != nil {
 			return err
 		}

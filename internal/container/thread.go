@@ -116,8 +116,8 @@ func (l *log) threadOf(parent uint64) *thread {
 	case agent.Kind() == source.String:
 		name = "agent " + agent.Str()
 	case side:
-		if at, known := l.chain.find(parent); known && l.threads[l.chain.links[at].thread].side {
-			return l.threads[l.chain.links[at].thread]
+		if at, known := l.chain.find(parent); known && l.threads[l.link(at).thread].side {
+			return l.threads[l.link(at).thread]
 		}
 		name = fmt.Sprintf("sidechain %d", len(l.threads))
 	}
