@@ -168,9 +168,7 @@ func (r *reading) kept() conversations {
 	}
 	switch r.shape.Class {
 	case detect.ClassLog:
-		l := newLog(r, r.shape.Log)
-		l.lines = from
-		return l.conversations(from.elements)
+		return newLog(r, r.shape.Log, r.src.Size(), from.tell).conversations(from.elements)
 	case detect.ClassMessage, detect.ClassFold, detect.ClassPatch:
 		return from.whole
 	case detect.ClassRow:
@@ -217,24 +215,25 @@ func (r *reading) inDialect() error {
 
 // idless reports whether no call and no result has a field for an id.
 func idless(c *transcript.Conversation) bool {
-	n := 0
+	without := 0
+	given := func(by transcript.Answer, id transcript.Token) bool {
+		if by.ByProvider() || by == transcript.AnswerByPosition {
+			return false // is paired in another way
+		}
+		without++
+		return id.Given()
+	}
 	for i := range c.Calls {
-		if call := &c.Calls[i]; !call.Answer.ByProvider() && call.Answer != transcript.AnswerByPosition {
-			n++
-			if call.ID.Given() {
-				return false
-			}
+		if given(c.Calls[i].Answer, c.Calls[i].ID) {
+			return false
 		}
 	}
 	for i := range c.Results {
-		if res := &c.Results[i]; !res.Answer.ByProvider() && res.Answer != transcript.AnswerByPosition {
-			n++
-			if res.ID.Given() {
-				return false
-			}
+		if given(c.Results[i].Answer, c.Results[i].ID) {
+			return false
 		}
 	}
-	return n > 0
+	return without > 0
 }
 
 // onKey records a key that occurs twice in an object.

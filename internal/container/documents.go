@@ -86,15 +86,17 @@ func (d *documents) each(e element, yield func(*transcript.Conversation, error) 
 	for i := range found {
 		d.at = found[i]
 		found[i] = detect.Place{} // unfolded text is released with its conversation
-		if d.at.Class != detect.ClassLog {
-			c, err := d.place(e, &d.at, len(found) > 1)
-			if !yield(d.inElement(c), err) || err != nil {
-				return false
-			}
-			continue
+		from := conversations(func(yield func(*transcript.Conversation, error) bool) {
+			yield(d.place(e, &d.at, len(found) > 1))
+		})
+		if d.at.Class == detect.ClassLog {
+			from = d.log(e, &d.at)
 		}
-		for c, err := range d.log(e, &d.at) {
-			if !yield(d.inElement(c), err) || err != nil {
+		for c, err := range from {
+			if err == nil {
+				c.Element, c.List = d.at.Element, d.at.List
+			}
+			if !yield(c, err) || err != nil {
 				return false
 			}
 		}
@@ -102,24 +104,16 @@ func (d *documents) each(e element, yield func(*transcript.Conversation, error) 
 	return true
 }
 
-// inElement notes which element of a list holds a conversation from the current place.
-func (d *documents) inElement(c *transcript.Conversation) *transcript.Conversation {
-	if c != nil {
-		c.Element, c.List = d.at.Element, d.at.List
-	}
-	return c
-}
-
 // log returns the conversations of a log that is stored in an array.
 func (d *documents) log(e element, p *detect.Place) conversations {
-	l := newLog(d.reading, p.Log)
-	l.end = e.val.Span().End
 	ordered, inOrder := chained(p)
+	var lists []source.Span
 	if inOrder {
-		l.array = p.Parts[0].Span()
-		d.file.Logs = append(d.file.Logs, LogList{p.Log.Name, l.array})
+		lists = []source.Span{p.Parts[0].Span()}
+		d.file.Logs = append(d.file.Logs, LogList{p.Log.Name, lists[0]})
 	}
-	return l.conversations(within(e.record, slices.Values(ordered), nil))
+	tell := func(c *transcript.Conversation) { c.Lists = slices.Clone(lists) }
+	return newLog(d.reading, p.Log, e.val.Span().End, tell).conversations(within(e.record, slices.Values(ordered), nil))
 }
 
 // place reads the conversation at one place of a record. several is set if the record has
@@ -171,15 +165,10 @@ func (d *documents) part(q *sequence, e element, part source.Value, into []strin
 		f := folding{reading: d.reading, log: q.primary.Fold, from: from, again: again, skipped: new(int)}
 		from = f.elements
 	}
-	for m, err := range from {
-		if err == nil {
-			_, err = q.read(m)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return each(from, func(m element) error {
+		_, err := q.read(m)
+		return err
+	})
 }
 
 // describe records what the place of a conversation reveals about it.

@@ -27,14 +27,9 @@ type folded struct {
 
 func (f *folding) elements(yield func(element, error) bool) {
 	f.at = map[uint64]int32{}
-	for e, err := range f.from {
-		if err != nil {
-			yield(element{}, err)
-			return
-		}
-		if !f.add(e) {
-			*f.skipped++
-		}
+	if err := each(f.from, f.record); err != nil {
+		yield(element{}, err)
+		return
 	}
 	for _, e := range f.live {
 		v, err := f.again(e.span())
@@ -44,26 +39,27 @@ func (f *folding) elements(yield func(element, error) bool) {
 	}
 }
 
-// add adds an element. It returns false for one without a message.
-func (f *folding) add(e element) bool {
+// record adds an element, or changes those before it.
+func (f *folding) record(e element) error {
 	if e.val.Kind() != source.Object {
-		return false
+		*f.skipped++
+		return nil
 	}
 	switch does := f.log.EffectOf(e.val); {
 	case does.Back.Exists():
 		f.rewind(f.hash(does.Back.Raw()))
-		return false
+		*f.skipped++
 	case does.All.Exists():
 		f.rewind(0)
 		for _, v := range does.All.Present() {
 			f.put(element{record: e.record, val: v})
 		}
-		return true
 	case does.Silent:
-		return false
+		*f.skipped++
+	default:
+		f.put(e)
 	}
-	f.put(e)
-	return true
+	return nil
 }
 
 func (f *folding) put(e element) {

@@ -19,7 +19,7 @@ func TestMemoryOfFolding(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	for i := range n {
-		f.add(element{record: int32(i), val: source.NewValue(fmt.Appendf(nil, `{"id":"message-%d","type":"user"}`, i), int64(40*i))})
+		f.put(element{record: int32(i), val: source.NewValue(fmt.Appendf(nil, `{"id":"message-%d","type":"user"}`, i), int64(40*i))})
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)

@@ -15,10 +15,9 @@ import (
 // interleaved threads and may name their parents.
 type log struct {
 	*reading
-	d     *dialect.Dialect
-	lines *records    // the records of the source; nil if the log is in an array
-	array source.Span // the array, if the records are its elements in order
-	end   int64       // the offset at which the records end
+	d    *dialect.Dialect
+	tell func(*transcript.Conversation) // says where the records are
+	end  int64                          // the offset at which the records end
 
 	env     envelope
 	chain   chain
@@ -32,9 +31,10 @@ type log struct {
 	names   map[uint64]bool // of the session, if records that repeat results may name another
 }
 
-func newLog(r *reading, d *dialect.Dialect) *log {
+// newLog returns a log whose records are before offset end.
+func newLog(r *reading, d *dialect.Dialect, end int64, tell func(*transcript.Conversation)) *log {
 	l := &log{
-		reading: r, d: d, end: r.src.Size(),
+		reading: r, d: d, tell: tell, end: end,
 		env: newEnvelope(d.Log, r.onKey), byName: map[string]*thread{},
 	}
 	l.others = l.isOthers // allocated once instead of for each record
@@ -43,16 +43,11 @@ func newLog(r *reading, d *dialect.Dialect) *log {
 
 func (l *log) conversations(from elements) conversations {
 	return func(yield func(*transcript.Conversation, error) bool) {
-		for e, err := range from {
-			if err == nil {
-				err = l.record(e)
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
+		err := each(from, l.record)
+		if err == nil {
+			err = l.judge()
 		}
-		if err := l.judge(); err != nil {
+		if err != nil {
 			yield(nil, err)
 			return
 		}
@@ -68,12 +63,7 @@ func (l *log) conversations(from elements) conversations {
 func (l *log) finished(t *thread) *transcript.Conversation {
 	c := t.conv()
 	c.Window, c.Enveloped = l.d.Window, true
-	if !l.array.IsZero() {
-		c.Lists = []source.Span{l.array}
-	}
-	if l.lines != nil {
-		l.lines.tell(c)
-	}
+	l.tell(c)
 	if l.env.counted {
 		c.AppendOnly, c.OnResume = true, l.d.Log.OnResume
 	}

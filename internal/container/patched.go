@@ -20,20 +20,15 @@ type patched struct {
 }
 
 func (p *patched) elements(yield func(element, error) bool) {
-	for e, err := range p.from {
-		if err == nil {
-			err = p.record(e)
-		}
-		if err != nil {
-			yield(element{}, err)
-			return
-		}
+	err := each(p.from, p.record)
+	if err == nil && p.list != nil {
+		err = p.open(p.list)
 	}
-	if p.list == nil {
+	if err != nil {
+		yield(element{}, err)
 		return
 	}
-	if err := p.open(p.list); err != nil {
-		yield(element{}, err)
+	if p.list == nil {
 		return
 	}
 	for _, n := range p.list.kids.all() {

@@ -38,6 +38,19 @@ func (p placed) span() source.Span {
 // elements yields elements. Each is valid until the next one.
 type elements = iter.Seq2[element, error]
 
+// each passes each element to use. It returns the first error.
+func each(from elements, use func(element) error) error {
+	for e, err := range from {
+		if err == nil {
+			err = use(e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // A records yields the messages in the records of a source and records their faults.
 type records struct {
 	*reading
@@ -125,11 +138,8 @@ func (s *records) noteBroken(rec source.Record) {
 
 // unknown yields no conversations. It is used for a file whose class is unknown.
 func (s *records) unknown(yield func(*transcript.Conversation, error) bool) {
-	for _, err := range s.elements {
-		if err != nil {
-			yield(nil, err)
-			return
-		}
+	if err := each(s.elements, func(element) error { return nil }); err != nil {
+		yield(nil, err)
 	}
 }
 

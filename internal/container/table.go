@@ -41,14 +41,11 @@ func (t *table) conversations(yield func(*transcript.Conversation, error) bool) 
 // read reads all rows.
 func (t *table) read() error {
 	t.of = map[string]*sequence{}
-	for e, err := range t.elements {
-		if err != nil {
-			return err
-		}
+	return each(t.elements, func(e element) error {
 		c := detect.ColumnOf(e.val, &unfold.Unfolded{})
 		if c == nil {
 			t.file.Skipped++
-			continue
+			return nil
 		}
 		q := t.session(e.val.Get(c.Session), c)
 		text := e.val.Get(c.Text)
@@ -57,14 +54,12 @@ func (t *table) read() error {
 		u := q.b.Conv.Unfolded
 		before := u.Len()
 		u.Decode(text, nil)
-		switch read, err := q.read(element{record: e.record, val: u.Since(before)}); {
-		case err != nil:
-			return err
-		case !read:
+		read, err := q.read(element{record: e.record, val: u.Since(before)})
+		if err == nil && !read {
 			t.file.Skipped++
 		}
-	}
-	return nil
+		return err
+	})
 }
 
 // session returns the sequence of a session.

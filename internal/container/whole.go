@@ -37,21 +37,15 @@ func (s *records) whole(yield func(*transcript.Conversation, error) bool) {
 // readWhole reads all messages. It returns how many of them are no longer sent.
 func (s *records) readWhole(q *sequence, from elements) (unsent int, err error) {
 	class := s.shape.Class
-	for e, err := range from {
-		if err != nil {
-			return 0, err
-		}
-		if class == detect.ClassMessage && s.shape.Framing == source.FramingDocument &&
-			(e.val.Get("stop_reason").Kind() == source.String || s.shape.Into != nil) {
+	lone := class == detect.ClassMessage && s.shape.Framing == source.FramingDocument
+	err = each(from, func(e element) error {
+		if lone && (s.shape.Into != nil || e.val.Get("stop_reason").Kind() == source.String) {
 			q.b.Conv.Use = transcript.UseTrace // a recorded answer, or one of several files of a history
 			q.b.Conv.Slice = s.shape.Into != nil
 		}
 		read, err := q.read(e)
-		if err != nil {
-			return 0, err
-		}
-		if read || class == detect.ClassPatch { // patched has counted the records
-			continue
+		if err != nil || read || class == detect.ClassPatch { // patched has counted the records
+			return err
 		}
 		s.file.Skipped++
 		if d := q.primary; d != nil && d.Unsent != nil {
@@ -59,6 +53,7 @@ func (s *records) readWhole(q *sequence, from elements) (unsent int, err error) 
 				unsent = n
 			}
 		}
-	}
-	return unsent, nil
+		return nil
+	})
+	return unsent, err
 }
