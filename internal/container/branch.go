@@ -127,8 +127,9 @@ func (j *judgement) field(lens dialect.Lens, i int32) (source.Span, error) {
 	return lens.In(v).Span(), err
 }
 
-// stale records the live links whose parent is a record of progress that the conversation had
-// passed: the messages before them are on another branch, or under another root.
+// stale records the live links whose parent is a record of progress from before the last message
+// of the thread. The messages in between are then on another branch or under another root, where
+// the client does not find them.
 func (j *judgement) stale(tops []int32) error {
 	if j.d.Log.Hooks.Progress == nil {
 		return nil
@@ -148,7 +149,6 @@ func (j *judgement) stale(tops []int32) error {
 		if tip < 0 {
 			continue
 		}
-		// Nobody has so many, and looking at each takes time.
 		found++
 		sure := found <= mostStale && j.leadTo(tip, int32(i), tops, roots)
 		at, err := j.field(dialect.Lens(j.d.Log.Parent), int32(i))
@@ -174,7 +174,8 @@ func (j *judgement) real(i int32) int32 {
 	return i
 }
 
-// mostStale is the number of faults of a log of which stale says whether they are sure.
+// mostStale is the number of faults of one log that stale compares with all records to say whether
+// they are sure. This takes long, and real logs have few such faults.
 const mostStale = 16
 
 // before returns for each link the message before it in its thread, or -1.
@@ -190,8 +191,8 @@ func (j *judgement) before() []int32 {
 	return out
 }
 
-// tip returns the last message that the conversation had when link i was written and that its
-// branch leaves out, or -1 if it leaves out none.
+// tip returns the last message before link i in its thread that the branch of i leaves out, or -1
+// if it leaves out none.
 func (j *judgement) tip(i int32, tops, roots, before []int32) int32 {
 	for q := before[i]; q >= 0; q = before[q] {
 		switch {
@@ -205,8 +206,8 @@ func (j *judgement) tip(i int32, tops, roots, before []int32) int32 {
 	return -1
 }
 
-// again reports whether link q is on a branch that begins with a prompt at the place of link i:
-// a human edited the prompt, or the agent sent it again.
+// again reports whether the branch of link q begins with a prompt that has the same parent as link
+// i. A human edited the prompt, or the agent sent it again.
 func (j *judgement) again(q, i int32, tops []int32) bool {
 	top := tops[q]
 	return top >= 0 && j.link(top).msg >= 0 && j.message(j.link(top)).Has(transcript.MessageTyped) &&
@@ -214,7 +215,7 @@ func (j *judgement) again(q, i int32, tops []int32) bool {
 }
 
 // leadTo reports whether all messages that link i leaves out lead to the tip or belong to a
-// turn on the way to it. Then nothing else can be meant.
+// turn on the way to it. Then the parent of i must be the tip.
 func (j *judgement) leadTo(tip, i int32, tops, roots []int32) bool {
 	way, turns := map[int32]bool{}, map[int32]bool{}
 	for q := tip; q >= 0 && !way[q] && !j.live[q]; q = j.above(q) {

@@ -60,7 +60,8 @@ type conversations = iter.Seq2[*transcript.Conversation, error]
 // Read detects what a source is and returns its conversations. They are read while the
 // caller ranges over them, which it may do once. Each is valid until the next one. The
 // sequence ends with an *ErrNotTranscript if there are no conversations, and goes on after a
-// *RecordError. If look is not nil, it is called with each record of the source, readable or not, as it is read.
+// *RecordError. If look is not nil, it is called with each record of the source, readable or
+// not, as it is read.
 func Read(src *source.Source, opts detect.Options, look func(source.Record)) (*File, iter.Seq2[*transcript.Conversation, error]) {
 	f := &File{}
 	opts.Dialects = opts.Dialects.Knowing(opts.Dialect)
@@ -174,7 +175,7 @@ func (r *reading) kept() conversations {
 	case detect.ClassRow:
 		return (&table{records: from}).conversations
 	case detect.ClassConversation:
-		return (&documents{reading: r, from: from, rows: detect.NewRows(r.opts.Dialects), root: transcript.Builder{OnKeyFault: r.onKey}}).conversations
+		return (&documents{reading: r, from: from}).conversations
 	}
 	return from.unknown
 }

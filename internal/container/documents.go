@@ -34,6 +34,7 @@ func (d *documents) conversations(yield func(*transcript.Conversation, error) bo
 		d.inside = true
 		return more
 	}
+	d.renew()
 	for e, err := range d.from.elements {
 		if err != nil {
 			yield(nil, err)
@@ -41,6 +42,7 @@ func (d *documents) conversations(yield func(*transcript.Conversation, error) bo
 		}
 		more, caught := d.in(e, give)
 		if caught != nil {
+			d.forget()
 			d.renew()
 			more = yield(nil, &RecordError{caught})
 		}
@@ -50,12 +52,11 @@ func (d *documents) conversations(yield func(*transcript.Conversation, error) bo
 	}
 }
 
-// renew forgets what was learnt from earlier records, because a panic may have left it half
-// written.
+// renew prepares d for the first record, and for the one after a panic, which may have left what
+// was learnt from earlier records half written.
 func (d *documents) renew() {
 	d.rows, d.last, d.seq = detect.NewRows(d.opts.Dialects), nil, nil
 	d.root = transcript.Builder{OnKeyFault: d.onKey}
-	d.forget()
 }
 
 // in yields the conversations of a record and reports whether to continue. It catches a panic,

@@ -15,16 +15,17 @@ type openCalls map[uint64]openCall
 // An openCall is a call without a result.
 type openCall struct {
 	call int32
-	at   []placed // after the call, and before another one with its id
-	// passed are the earlier calls with the id for which nothing was recorded before the next
-	// one. What is recorded later may be about any of them.
+	at   []placed // the records that repeat its result, before the next call with its id
+	// passed are earlier calls with the same id whose results no record repeated before the next
+	// call. A later record may repeat the result of any of them.
 	passed []int32
 }
 
 // mostEchoes is the number of records that may repeat one result. Logs have at most two.
 const mostEchoes = 4
 
-// pair notes the calls and results that were read since the lists had the given lengths.
+// pair adds the calls from the given index on to the open calls, and removes those that have one of
+// the results from the given index on.
 func (l *log) pair(t *thread, calls, results int) {
 	if len(l.d.Log.Echoes) == 0 {
 		return

@@ -7,8 +7,8 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// edited marks what the client leaves out because a later record of the branch says so: messages,
-// and calls that are not in what replaces their message.
+// edited applies the records of the current branch that edit earlier messages. It marks messages
+// that the client leaves out, and calls that are missing from the replacement of their message.
 func (l *log) edited() error {
 	if len(l.edits) == 0 {
 		return nil
@@ -45,7 +45,8 @@ func (l *log) edited() error {
 	return nil
 }
 
-// replaced marks the calls of a message that are not in what replaces it.
+// replaced marks the calls of a message that its replacement does not have, given the ids of those
+// that it has.
 func (l *log) replaced(k *link, ids []string) {
 	c := l.threads[k.thread].conv()
 	m := l.message(k)

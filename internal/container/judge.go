@@ -94,10 +94,9 @@ func (j *judgement) above(i int32) int32 {
 	return p
 }
 
-// branch decides the state of a link from the state of the link above it, if that is not -1. A record
-// off the live branch is dead if its branch leaves the live one with a new message of the model or of
-// a human, or comes to one after results of a live turn. Results and bookkeeping records do
-// not start a new branch.
+// branch decides the state of a link from that of the link above it, which is -1 if there is none.
+// A record off the live branch has the state of its parent. But below a record that is alive, a
+// message of the model or of a human begins a dead branch. Results and bookkeeping records do not.
 func (j *judgement) branch(i, above int32) branch {
 	k := j.link(i)
 	switch {
@@ -170,8 +169,8 @@ func (j *judgement) sole(lost int32) bool {
 	return last >= 0 && !slices.ContainsFunc(j.file.Links, func(l transcript.LinkFault) bool { return l.Duplicate }) && !j.torn(last, lost)
 }
 
-// torn reports whether a record cannot be read that is not between two links. The lost record
-// can be one between them, and the last record of the file has no children.
+// torn reports whether a record that is not between two links cannot be read. An unreadable record
+// between them may be the lost one. A truncated record is the last one, so it has no children.
 func (j *judgement) torn(from, to int32) bool {
 	return slices.ContainsFunc(j.file.Faults, func(f transcript.RecordFault) bool {
 		switch {
@@ -188,8 +187,8 @@ func (j *judgement) torn(from, to int32) bool {
 // that leads to another root; -1 if there is none.
 type firstRoots struct{ link, root, other int32 }
 
-// before reports whether an earlier link is in no cycle and does not descend from link i.
-// A record whose parent is missing can be relinked to that one.
+// before reports whether there is an earlier link that is in no cycle and does not descend from
+// link i. If the parent of i is missing, i can be relinked to it.
 func (f *firstRoots) before(i int32) bool {
 	if f.root == i {
 		return f.other >= 0 && f.other < i

@@ -22,7 +22,7 @@ type log struct {
 	env     envelope
 	chain   chain
 	edits   []int32 // the links of records that edit others
-	steps   int     // of all walks between the ends of what compactions keep
+	steps   int     // of all walks of between
 	written written
 	threads []*thread
 	byName  map[string]*thread
@@ -204,12 +204,12 @@ func (l *log) compact(t *thread, index int32) error {
 	return nil
 }
 
-// mostSteps is how many steps the walks of a log may take for each of its records. In real logs no
-// record is kept by as many compactions.
+// mostSteps limits how many steps between may take for each record of a log. Otherwise a log whose
+// compactions all keep the same records would take quadratic time. Real logs have fewer compactions.
 const mostSteps = 64
 
-// between returns the links from a record up to one that it descends from, given the hashes of
-// their ids. It returns none if it does not, as the client then does not find what is kept.
+// between returns the links from record tail up to its ancestor head, given the hashes of their ids.
+// It returns none if head is not an ancestor, because the client then keeps nothing either.
 func (l *log) between(head, tail uint64) []int32 {
 	if head == 0 || tail == 0 {
 		return nil

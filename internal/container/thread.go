@@ -17,7 +17,7 @@ type thread struct {
 	segments
 	rollbacks
 	open   openCalls
-	closed []openCall // those that another call with the same id followed
+	closed []openCall // with records that repeat their results, replaced in open by a later call with the same id
 	// lastTurn is the turn of the last assistant message, or -1 before the first one.
 	lastTurn int32
 	// spoken are the indexes of the messages of lastTurn that abort has not marked.

@@ -13,8 +13,8 @@ type written struct {
 	at    []placed
 }
 
-// again reports whether a record is exactly an earlier one, and records that. Such a record is
-// not read.
+// again reports whether a record has the same text as an earlier one, and adds a fault if so. The
+// caller does not read such a record.
 func (w *written) again(l *log, e element) (bool, error) {
 	once := l.d.Log.Hooks.Once
 	if once == nil || e.where != nil {
