@@ -28,7 +28,7 @@ func (j *judgement) tops() []int32 {
 		}
 		return -1
 	}
-	j.chain.descend(up, func(i, above int32) {
+	descend(len(tops), up, func(i, above int32) {
 		if above >= 0 {
 			tops[i] = tops[above]
 		}

@@ -54,12 +54,12 @@ func (c *chain) named(i int32) (at int32, known bool) {
 	return 0, false
 }
 
-// descend calls visit for each link after the one above it, as up returns it, or -1 if none is. In
-// a cycle, one link is visited before the one above it.
-func (c *chain) descend(up func(int32) int32, visit func(i, above int32)) {
-	met := make([]bool, len(c.links))
+// descend calls visit for each of n records after the one above it, which up returns, or -1 if there
+// is none. In a cycle, one record is visited before the one above it.
+func descend(n int, up func(int32) int32, visit func(i, above int32)) {
+	met := make([]bool, n)
 	var path []int32
-	for i := range c.links {
+	for i := range n {
 		at := int32(i)
 		for path = path[:0]; at >= 0 && !met[at]; at = up(at) {
 			met[at] = true
@@ -92,7 +92,7 @@ func (c *chain) ascend(threads int, ends func(*link) bool) []bool {
 // roots returns for each link the root of its chain of parents, or -1 if the chain is a cycle.
 func (c *chain) roots() []int32 {
 	roots := slices.Repeat([]int32{-1}, len(c.links))
-	c.descend(c.parent, func(i, above int32) {
+	descend(len(c.links), c.parent, func(i, above int32) {
 		if roots[i] = i; above >= 0 {
 			roots[i] = roots[above]
 		}

@@ -1,8 +1,6 @@
 package container
 
 import (
-	"slices"
-
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/source"
 )
@@ -12,35 +10,28 @@ import (
 // reports whether they are exactly the elements of the array.
 func chained(place *detect.Place) (ordered []source.Value, inOrder bool) {
 	var records []source.Value
-	at := map[string]int{}
+	at := map[string]int32{}
 	log, list := place.Log.Log, place.Parts[0]
 	for _, e := range list.Present() {
 		e = e.Path(place.Into...)
 		if id := e.Get(log.ID); id.Kind() == source.String {
 			if _, again := at[string(id.Raw())]; !again {
-				at[string(id.Raw())] = len(records)
+				at[string(id.Raw())] = int32(len(records))
 			}
 		}
 		records = append(records, e.Light())
 	}
 	ordered = make([]source.Value, 0, len(records))
 	inOrder = len(place.Into) == 0 && len(place.Parts) == 1 && list.Kind() == source.Array
-	done := make([]bool, len(records))
-	parent := func(i int) (int, bool) {
-		n, known := at[string(records[i].Get(log.Parent).Raw())]
-		return n, known
-	}
-	var path []int
-	for i := range records {
-		path = path[:0]
-		for n, known := i, true; known && !done[n]; n, known = parent(n) {
-			done[n] = true
-			path = append(path, n)
+	parent := func(i int32) int32 {
+		if n, known := at[string(records[i].Get(log.Parent).Raw())]; known {
+			return n
 		}
-		for _, n := range slices.Backward(path) {
-			inOrder = inOrder && n == len(ordered)
-			ordered = append(ordered, records[n])
-		}
+		return -1
 	}
+	descend(len(records), parent, func(i, _ int32) {
+		inOrder = inOrder && int(i) == len(ordered)
+		ordered = append(ordered, records[i])
+	})
 	return ordered, inOrder
 }

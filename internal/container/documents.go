@@ -70,11 +70,11 @@ func (d *documents) in(e element, yield func(*transcript.Conversation, error) bo
 			}
 		}
 	}()
-	return d.each(e, yield), nil
+	return d.read(e, yield), nil
 }
 
-// each yields the conversations of a record and reports whether to continue.
-func (d *documents) each(e element, yield func(*transcript.Conversation, error) bool) bool {
+// read yields the conversations of a record and reports whether to continue.
+func (d *documents) read(e element, yield func(*transcript.Conversation, error) bool) bool {
 	d.root.Record = e.record
 	d.root.Fields(e.val, nil, nil)
 	found := d.shape.Places

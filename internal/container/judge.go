@@ -33,7 +33,7 @@ func (l *log) judge() error {
 	live := l.chain.ascend(len(l.threads), func(k *link) bool { return k.msg >= 0 })
 	j := judgement{log: l, live: live, state: make([]branch, len(l.chain.links))}
 	j.findTurns()
-	j.chain.descend(j.above, func(i, above int32) {
+	descend(len(j.state), j.above, func(i, above int32) {
 		j.state[i] = j.branch(i, above)
 		if k := j.link(i); j.state[i] == branchDead && k.msg >= 0 {
 			l.message(k).Flags |= transcript.MessageSuperseded
