@@ -86,23 +86,29 @@ func (d *documents) read(e element, yield func(*transcript.Conversation, error) 
 	}
 	for i := range found {
 		d.at = found[i]
-		found[i] = detect.Place{} // unfolded text is released with its conversation
-		from := conversations(func(yield func(*transcript.Conversation, error) bool) {
-			yield(d.place(e, &d.at, len(found) > 1))
-		})
-		if d.at.Class == detect.ClassLog {
-			from = d.log(e, &d.at)
-		}
-		for c, err := range from {
-			if err == nil {
-				c.Element, c.List = d.at.Element, d.at.List
+		found[i] = detect.Place{}          // unfolded text is released with its conversation
+		if d.at.Class != detect.ClassLog { // not as a sequence, which a short row would allocate
+			c, err := d.place(e, &d.at, len(found) > 1)
+			if !yield(d.inElement(c), err) || err != nil {
+				return false
 			}
-			if !yield(c, err) || err != nil {
+			continue
+		}
+		for c, err := range d.log(e, &d.at) {
+			if !yield(d.inElement(c), err) || err != nil {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// inElement notes which element of a list holds a conversation from the current place.
+func (d *documents) inElement(c *transcript.Conversation) *transcript.Conversation {
+	if c != nil {
+		c.Element, c.List = d.at.Element, d.at.List
+	}
+	return c
 }
 
 // log returns the conversations of a log that is stored in an array.
@@ -160,16 +166,13 @@ func (d *documents) part(q *sequence, e element, part source.Value, into []strin
 		q.b.Conv.Lists = append(q.b.Conv.Lists, part.Span())
 	}
 	q.b.End = part.Span().End
-	from := within(e.record, part.Ahead(), into)
 	if q.primary != nil && q.primary.Fold != nil {
 		again := func(at source.Span) (source.Value, error) { return part.Part(at), nil }
+		from := within(e.record, part.Ahead(), into)
 		f := folding{reading: d.reading, log: q.primary.Fold, from: from, again: again, skipped: new(int)}
-		from = f.elements
+		return each(f.elements, q.take)
 	}
-	return each(from, func(m element) error {
-		_, err := q.read(m)
-		return err
-	})
+	return each(within(e.record, part.Ahead(), into), q.take)
 }
 
 // describe records what the place of a conversation reveals about it.

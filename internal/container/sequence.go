@@ -163,6 +163,12 @@ func hasMarks(p *detect.Place, set *dialect.Set) bool {
 	return false
 }
 
+// take reads one element, whether or not a dialect recognizes it.
+func (q *sequence) take(e element) error {
+	_, err := q.read(e)
+	return err
+}
+
 // read reads one element. It returns false if no dialect recognizes the element or if it
 // is a bookkeeping record.
 func (q *sequence) read(e element) (bool, error) {
