@@ -15,30 +15,24 @@ const progress = -2
 // tops returns for each link on an abandoned branch the first link of that branch, and -1 for
 // the other links.
 func (j *judgement) tops() []int32 {
-	const unknown = -2
-	tops := slices.Repeat([]int32{unknown}, len(j.chain.links))
-	var path []int32
+	tops := make([]int32, len(j.chain.links))
 	for i := range tops {
-		at, top := int32(i), int32(-1)
-		for path = path[:0]; ; at = j.above(at) {
-			if at < 0 || j.state[at] != branchDead {
-				break
-			}
-			if tops[at] != unknown {
-				top = tops[at]
-				break
-			}
-			path = append(path, at)
-			top = at
-			tops[at] = at // stops at cycles
-		}
-		for _, k := range path {
-			tops[k] = top
-		}
-		if tops[i] == unknown {
-			tops[i] = -1
+		tops[i] = -1
+		if j.state[i] == branchDead {
+			tops[i] = int32(i)
 		}
 	}
+	up := func(i int32) int32 {
+		if p := j.above(i); p >= 0 && j.state[i] == branchDead && j.state[p] == branchDead {
+			return p
+		}
+		return -1
+	}
+	descend(len(tops), up, func(i, above int32) {
+		if above >= 0 {
+			tops[i] = tops[above]
+		}
+	})
 	return tops
 }
 
@@ -106,38 +100,36 @@ func (j *judgement) sent() []map[uint64]bool {
 
 // branchAt sets the place of an abandoned branch, and where the session goes on instead.
 func (j *judgement) branchAt(f *transcript.Branch, top int32, tops []int32) error {
-	at, err := j.idOf(top)
+	at, err := j.field(dialect.Lens(j.d.Log.ID), top)
 	if err != nil {
 		return err
 	}
-	f.Span, f.Record = at, j.chain.links[top].record
+	f.Span, f.Record = at, j.link(top).record
 	on, parent := int32(-1), j.chain.parent(top)
 	for i := range j.chain.links {
 		k := &j.chain.links[i]
 		switch {
-		case on < 0 && j.live[i] && k.thread == j.chain.links[top].thread && j.chain.parent(int32(i)) == parent:
+		case on < 0 && j.live[i] && k.thread == j.link(top).thread && j.chain.parent(int32(i)) == parent:
 			on = int32(i)
 		case on >= 0 && tops[i] == top:
 			f.Mixed = true
 		}
 	}
 	if on >= 0 {
-		f.On, err = j.idOf(on)
+		f.On, err = j.field(dialect.Lens(j.d.Log.ID), on)
 	}
 	return err
 }
 
-// idOf returns the span of the id of a link.
-func (j *judgement) idOf(i int32) (source.Span, error) {
-	v, err := j.value(j.chain.links[i].span())
-	if err != nil {
-		return source.Span{}, err
-	}
-	return dialect.Lens(j.d.Log.ID).In(v).Span(), nil
+// field returns the span of a field of the record of a link.
+func (j *judgement) field(lens dialect.Lens, i int32) (source.Span, error) {
+	v, err := j.value(j.link(i).span())
+	return lens.In(v).Span(), err
 }
 
-// stale records the live links whose parent is a record of progress that the conversation had
-// passed: the messages before them are on another branch, or under another root.
+// stale records the live links whose parent is a record of progress from before the last message
+// of the thread. The messages in between are then on another branch or under another root, where
+// the client does not find them.
 func (j *judgement) stale(tops []int32) error {
 	if j.d.Log.Hooks.Progress == nil {
 		return nil
@@ -147,7 +139,7 @@ func (j *judgement) stale(tops []int32) error {
 	for i := range j.chain.links {
 		k := &j.chain.links[i]
 		p := j.chain.parent(int32(i))
-		if !j.live[i] || k.msg == progress || p < 0 || j.chain.links[p].msg != progress || j.above(int32(i)) != p {
+		if !j.live[i] || k.msg == progress || p < 0 || j.link(p).msg != progress || j.above(int32(i)) != p {
 			continue
 		}
 		if roots == nil {
@@ -157,34 +149,33 @@ func (j *judgement) stale(tops []int32) error {
 		if tip < 0 {
 			continue
 		}
-		// Nobody has so many, and looking at each takes time.
 		found++
 		sure := found <= mostStale && j.leadTo(tip, int32(i), tops, roots)
-		v, err := j.value(k.span())
+		at, err := j.field(dialect.Lens(j.d.Log.Parent), int32(i))
 		if err != nil {
 			return err
 		}
-		f := transcript.LinkFault{
-			Passed: true, Sure: sure, Key: j.d.Log.Parent, Record: k.record, Whole: k.span(),
-			Span: dialect.Lens(j.d.Log.Parent).In(v).Span(),
-		}
-		if f.First, err = j.idOf(tip); err != nil {
+		first, err := j.field(dialect.Lens(j.d.Log.ID), tip)
+		if err != nil {
 			return err
 		}
-		j.file.Links = append(j.file.Links, f)
+		j.file.Links = append(j.file.Links, transcript.LinkFault{
+			Passed: true, Sure: sure, Key: j.d.Log.Parent, Record: k.record, Whole: k.span(), Span: at, First: first,
+		})
 	}
 	return nil
 }
 
 // real returns the nearest link from i upwards that is no record of progress, or -1.
 func (j *judgement) real(i int32) int32 {
-	for n := 0; i >= 0 && j.chain.links[i].msg == progress && n < len(j.chain.links); n++ {
+	for n := 0; i >= 0 && j.link(i).msg == progress && n < len(j.chain.links); n++ {
 		i = j.above(i)
 	}
 	return i
 }
 
-// mostStale is the number of faults of a log of which stale says whether they are sure.
+// mostStale is the number of faults of one log that stale compares with all records to say whether
+// they are sure. This takes long, and real logs have few such faults.
 const mostStale = 16
 
 // before returns for each link the message before it in its thread, or -1.
@@ -200,8 +191,8 @@ func (j *judgement) before() []int32 {
 	return out
 }
 
-// tip returns the last message that the conversation had when link i was written and that its
-// branch leaves out, or -1 if it leaves out none.
+// tip returns the last message before link i in its thread that the branch of i leaves out, or -1
+// if it leaves out none.
 func (j *judgement) tip(i int32, tops, roots, before []int32) int32 {
 	for q := before[i]; q >= 0; q = before[q] {
 		switch {
@@ -215,8 +206,8 @@ func (j *judgement) tip(i int32, tops, roots, before []int32) int32 {
 	return -1
 }
 
-// again reports whether link q is on a branch that begins with a prompt at the place of link i:
-// a human edited the prompt, or the agent sent it again.
+// again reports whether the branch of link q begins with a prompt that has the same parent as link
+// i. A human edited the prompt, or the agent sent it again.
 func (j *judgement) again(q, i int32, tops []int32) bool {
 	top := tops[q]
 	return top >= 0 && j.link(top).msg >= 0 && j.message(j.link(top)).Has(transcript.MessageTyped) &&
@@ -224,7 +215,7 @@ func (j *judgement) again(q, i int32, tops []int32) bool {
 }
 
 // leadTo reports whether all messages that link i leaves out lead to the tip or belong to a
-// turn on the way to it. Then nothing else can be meant.
+// turn on the way to it. Then the parent of i must be the tip.
 func (j *judgement) leadTo(tip, i int32, tops, roots []int32) bool {
 	way, turns := map[int32]bool{}, map[int32]bool{}
 	for q := tip; q >= 0 && !way[q] && !j.live[q]; q = j.above(q) {
@@ -248,5 +239,3 @@ func (j *judgement) leadTo(tip, i int32, tops, roots []int32) bool {
 	}
 	return true
 }
-
-func (j *judgement) link(i int32) *link { return &j.chain.links[i] }

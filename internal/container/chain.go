@@ -1,6 +1,8 @@
 package container
 
 import (
+	"slices"
+
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -9,17 +11,10 @@ import (
 // record, so a link holds only what every record needs. After a fault the record is read
 // again.
 type link struct {
+	placed
 	parent uint64 // the hash of the parent's id, 0 if there is none
-	start  int64  // the offset of the record
-	length uint32
 	thread int32
 	msg    int32 // the index of its message in the thread's conversation, -1, or progress
-	record int32
-}
-
-// span returns the span of the record.
-func (l *link) span() source.Span {
-	return source.Span{Start: l.start, End: l.start + int64(l.length)}
 }
 
 // A chain is the links of a log, with an index of the record ids.
@@ -59,29 +54,48 @@ func (c *chain) named(i int32) (at int32, known bool) {
 	return 0, false
 }
 
-// roots returns for each link the root of its chain of parents, or -1 if the chain is a
-// cycle.
-func (c *chain) roots() []int32 {
-	const unknown, circle = -2, -1
-	roots := make([]int32, len(c.links))
-	for i := range roots {
-		roots[i] = unknown
-	}
+// descend calls visit for each of n records after the one above it, which up returns, or -1 if there
+// is none. In a cycle, one record is visited before the one above it.
+func descend(n int, up func(int32) int32, visit func(i, above int32)) {
+	met := make([]bool, n)
 	var path []int32
-	for i := range roots {
+	for i := range n {
 		at := int32(i)
-		for path = path[:0]; roots[at] == unknown; {
+		for path = path[:0]; at >= 0 && !met[at]; at = up(at) {
+			met[at] = true
 			path = append(path, at)
-			roots[at] = circle // kept if the walk comes back here
-			if up := c.parent(at); up >= 0 {
-				at = up
-			} else {
-				roots[at] = at
-			}
 		}
-		for _, k := range path {
-			roots[k] = roots[at]
+		for _, below := range slices.Backward(path) {
+			visit(below, at)
+			at = below
 		}
 	}
+}
+
+// ascend returns the links from the last one of each thread for which ends holds up to the root.
+func (c *chain) ascend(threads int, ends func(*link) bool) []bool {
+	last := slices.Repeat([]int32{-1}, threads)
+	for i := range c.links {
+		if k := &c.links[i]; ends(k) {
+			last[k.thread] = int32(i)
+		}
+	}
+	out := make([]bool, len(c.links))
+	for _, i := range last {
+		for ; i >= 0 && !out[i]; i = c.parent(i) {
+			out[i] = true
+		}
+	}
+	return out
+}
+
+// roots returns for each link the root of its chain of parents, or -1 if the chain is a cycle.
+func (c *chain) roots() []int32 {
+	roots := slices.Repeat([]int32{-1}, len(c.links))
+	descend(len(c.links), c.parent, func(i, above int32) {
+		if roots[i] = i; above >= 0 {
+			roots[i] = roots[above]
+		}
+	})
 	return roots
 }

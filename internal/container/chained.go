@@ -1,62 +1,37 @@
 package container
 
 import (
-	"slices"
-
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A chained yields the records of a log that is stored in an array. Each record comes
-// after the one that it names as its parent, because an export may reorder or wrap the
-// records.
-type chained struct {
-	record  int32 // the record that holds the array
-	place   *detect.Place
-	ordered []source.Value
-}
-
-func (c *chained) elements(yield func(element, error) bool) {
-	for _, v := range c.ordered {
-		if !yield(element{record: c.record, val: v}, nil) {
-			return
-		}
-	}
-}
-
-// order determines the order of the records. It reports whether they are exactly the
-// elements of the array.
-func (c *chained) order() bool {
+// chained returns the records of a log that is stored in an array. Each record comes after the
+// one that it names as its parent, because an export may reorder or wrap the records. inOrder
+// reports whether they are exactly the elements of the array.
+func chained(place *detect.Place) (ordered []source.Value, inOrder bool) {
 	var records []source.Value
-	at := map[string]int{}
-	log, list := c.place.Log.Log, c.place.Parts[0]
+	at := map[string]int32{}
+	log, list := place.Log.Log, place.Parts[0]
 	for _, e := range list.Present() {
-		e = e.Path(c.place.Into...)
+		e = e.Path(place.Into...)
 		if id := e.Get(log.ID); id.Kind() == source.String {
 			if _, again := at[string(id.Raw())]; !again {
-				at[string(id.Raw())] = len(records)
+				at[string(id.Raw())] = int32(len(records))
 			}
 		}
 		records = append(records, e.Light())
 	}
-	c.ordered = make([]source.Value, 0, len(records))
-	inOrder := len(c.place.Into) == 0 && len(c.place.Parts) == 1 && list.Kind() == source.Array
-	placed := make([]bool, len(records))
-	parent := func(i int) (int, bool) {
-		n, known := at[string(records[i].Get(log.Parent).Raw())]
-		return n, known
-	}
-	var path []int
-	for i := range records {
-		path = path[:0]
-		for n, known := i, true; known && !placed[n]; n, known = parent(n) {
-			placed[n] = true
-			path = append(path, n)
+	ordered = make([]source.Value, 0, len(records))
+	inOrder = len(place.Into) == 0 && len(place.Parts) == 1 && list.Kind() == source.Array
+	parent := func(i int32) int32 {
+		if n, known := at[string(records[i].Get(log.Parent).Raw())]; known {
+			return n
 		}
-		for _, n := range slices.Backward(path) {
-			inOrder = inOrder && n == len(c.ordered)
-			c.ordered = append(c.ordered, records[n])
-		}
+		return -1
 	}
-	return inOrder
+	descend(len(records), parent, func(i, _ int32) {
+		inOrder = inOrder && int(i) == len(ordered)
+		ordered = append(ordered, records[i])
+	})
+	return ordered, inOrder
 }

@@ -3,6 +3,7 @@ package container
 import (
 	"cmp"
 	"errors"
+	"hash/maphash"
 	"iter"
 
 	"github.com/toolguard/toolguard/internal/contain"
@@ -59,7 +60,8 @@ type conversations = iter.Seq2[*transcript.Conversation, error]
 // Read detects what a source is and returns its conversations. They are read while the
 // caller ranges over them, which it may do once. Each is valid until the next one. The
 // sequence ends with an *ErrNotTranscript if there are no conversations, and goes on after a
-// *RecordError. If look is not nil, it is called with each record of the source, readable or not, as it is read.
+// *RecordError. If look is not nil, it is called with each record of the source, readable or
+// not, as it is read.
 func Read(src *source.Source, opts detect.Options, look func(source.Record)) (*File, iter.Seq2[*transcript.Conversation, error]) {
 	f := &File{}
 	opts.Dialects = opts.Dialects.Knowing(opts.Dialect)
@@ -73,7 +75,7 @@ func Read(src *source.Source, opts detect.Options, look func(source.Record)) (*F
 		opts.Dialects.Release()
 		return f, func(yield func(*transcript.Conversation, error) bool) { yield(nil, err) }
 	}
-	r := &reading{file: f, src: src, fresh: fresh, opts: opts, shape: shape, look: look}
+	r := &reading{file: f, src: src, fresh: fresh, opts: opts, shape: shape, look: look, seed: maphash.MakeSeed()}
 	return f, r.conversations
 }
 
@@ -106,7 +108,8 @@ type reading struct {
 		at      source.Span
 	}
 	inText inText
-	text   []byte // of the value that was last read again
+	text   []byte       // of the value that was last read again
+	seed   maphash.Seed // of the hashes of ids and records
 }
 
 func (r *reading) conversations(yield func(*transcript.Conversation, error) bool) {
@@ -166,21 +169,15 @@ func (r *reading) kept() conversations {
 	}
 	switch r.shape.Class {
 	case detect.ClassLog:
-		l := newLog(r, r.shape.Log)
-		l.lines = from
-		return l.conversations(from.elements)
-	case detect.ClassFold:
-		return (&foldingLog{reading: r, from: from}).conversations
-	case detect.ClassPatch:
-		return (&patchedLog{reading: r, from: from}).conversations
-	case detect.ClassMessage:
-		return (&lines{reading: r, from: from}).conversations
+		return newLog(r, r.shape.Log, r.src.Size(), from.tell).conversations(from.elements)
+	case detect.ClassMessage, detect.ClassFold, detect.ClassPatch:
+		return from.whole
 	case detect.ClassRow:
-		return (&table{reading: r, from: from}).conversations
+		return (&table{records: from}).conversations
 	case detect.ClassYAML:
 		return (&documents{reading: r}).inYAML
 	case detect.ClassConversation:
-		return (&documents{reading: r, from: from, rows: detect.NewRows(r.opts.Dialects), root: transcript.Builder{OnKeyFault: r.onKey}}).conversations
+		return (&documents{reading: r, from: from}).conversations
 	}
 	return from.unknown
 }
@@ -221,24 +218,25 @@ func (r *reading) inDialect() error {
 
 // idless reports whether no call and no result has a field for an id.
 func idless(c *transcript.Conversation) bool {
-	n := 0
+	without := 0
+	given := func(by transcript.Answer, id transcript.Token) bool {
+		if by.ByProvider() || by == transcript.AnswerByPosition {
+			return false // is paired in another way
+		}
+		without++
+		return id.Given()
+	}
 	for i := range c.Calls {
-		if call := &c.Calls[i]; !call.Answer.ByProvider() && call.Answer != transcript.AnswerByPosition {
-			n++
-			if call.ID.Given() {
-				return false
-			}
+		if given(c.Calls[i].Answer, c.Calls[i].ID) {
+			return false
 		}
 	}
 	for i := range c.Results {
-		if res := &c.Results[i]; !res.Answer.ByProvider() && res.Answer != transcript.AnswerByPosition {
-			n++
-			if res.ID.Given() {
-				return false
-			}
+		if given(c.Results[i].Answer, c.Results[i].ID) {
+			return false
 		}
 	}
-	return n > 0
+	return without > 0
 }
 
 // onKey records a key that occurs twice in an object.
@@ -246,6 +244,16 @@ func (r *reading) onKey(k transcript.KeyFault) {
 	r.file.Keys = append(r.file.Keys, k)
 	r.keys.add(k.Again.Start)
 }
+
+// id returns the hash of an id, or 0 if there is none.
+func (r *reading) id(v source.Value) uint64 {
+	if v.Kind() != source.String {
+		return 0
+	}
+	return r.hash(v.Raw())
+}
+
+func (r *reading) hash(b []byte) uint64 { return max(1, maphash.Bytes(r.seed, b)) }
 
 // value reads a value of the source again. It is valid until the next call.
 func (r *reading) value(at source.Span) (source.Value, error) {

@@ -36,6 +36,7 @@ func (d *documents) conversations(yield func(*transcript.Conversation, error) bo
 		d.inside = true
 		return more
 	}
+	d.renew()
 	for e, err := range d.from.elements {
 		if err != nil {
 			yield(nil, err)
@@ -43,6 +44,7 @@ func (d *documents) conversations(yield func(*transcript.Conversation, error) bo
 		}
 		more, caught := d.in(e, give)
 		if caught != nil {
+			d.forget()
 			d.renew()
 			more = yield(nil, &RecordError{caught})
 		}
@@ -52,12 +54,11 @@ func (d *documents) conversations(yield func(*transcript.Conversation, error) bo
 	}
 }
 
-// renew forgets what was learnt from earlier records, because a panic may have left it half
-// written.
+// renew prepares d for the first record, and for the one after a panic, which may have left what
+// was learnt from earlier records half written.
 func (d *documents) renew() {
 	d.rows, d.last, d.seq = detect.NewRows(d.opts.Dialects), nil, nil
 	d.root = transcript.Builder{OnKeyFault: d.onKey}
-	d.forget()
 }
 
 // in yields the conversations of a record and reports whether to continue. It catches a panic,
@@ -71,7 +72,7 @@ func (d *documents) in(e element, yield func(*transcript.Conversation, error) bo
 			}
 		}
 	}()
-	return d.each(e, yield), nil
+	return d.read(e, yield), nil
 }
 
 // inYAML yields the conversations in the documents of a YAML file. A panic ends the file.
@@ -92,8 +93,8 @@ func (d *documents) inYAML(yield func(*transcript.Conversation, error) bool) {
 	}
 }
 
-// each yields the conversations of a record and reports whether to continue.
-func (d *documents) each(e element, yield func(*transcript.Conversation, error) bool) bool {
+// read yields the conversations of a record and reports whether to continue.
+func (d *documents) read(e element, yield func(*transcript.Conversation, error) bool) bool {
 	d.root.Record = e.record
 	d.root.Fields(e.val, nil, nil)
 	found := d.shape.Places
@@ -110,8 +111,8 @@ func (d *documents) each(e element, yield func(*transcript.Conversation, error) 
 func (d *documents) found(e element, found []detect.Place, yield func(*transcript.Conversation, error) bool) bool {
 	for i := range found {
 		d.at = found[i]
-		found[i] = detect.Place{} // unfolded text is released with its conversation
-		if d.at.Class != detect.ClassLog {
+		found[i] = detect.Place{}          // unfolded text is released with its conversation
+		if d.at.Class != detect.ClassLog { // not as a sequence, which a short row would allocate
 			c, err := d.place(e, &d.at, len(found) > 1)
 			if !yield(d.inElement(c), err) || err != nil {
 				return false
@@ -137,14 +138,14 @@ func (d *documents) inElement(c *transcript.Conversation) *transcript.Conversati
 
 // log returns the conversations of a log that is stored in an array.
 func (d *documents) log(e element, p *detect.Place) conversations {
-	l := newLog(d.reading, p.Log)
-	l.end = e.val.Span().End
-	c := chained{record: e.record, place: p}
-	if c.order() {
-		l.array = p.Parts[0].Span()
-		d.file.Logs = append(d.file.Logs, LogList{p.Log.Name, l.array})
+	ordered, inOrder := chained(p)
+	var lists []source.Span
+	if inOrder {
+		lists = []source.Span{p.Parts[0].Span()}
+		d.file.Logs = append(d.file.Logs, LogList{p.Log.Name, lists[0]})
 	}
-	return l.conversations(c.elements)
+	tell := func(c *transcript.Conversation) { c.Lists = slices.Clone(lists) }
+	return newLog(d.reading, p.Log, e.val.Span().End, tell).conversations(within(e.record, slices.Values(ordered), nil))
 }
 
 // place reads the conversation at one place of a record. several is set if the record has
@@ -191,19 +192,12 @@ func (d *documents) part(q *sequence, e element, part source.Value, into []strin
 	}
 	q.b.End = part.Span().End
 	if q.primary != nil && q.primary.Fold != nil {
-		f := &folding{log: q.primary.Fold, from: inList(e.record, part, into)}
-		f.again = func(at source.Span) (source.Value, error) { return part.Part(at), nil }
-		return q.readAll(f.elements)
+		again := func(at source.Span) (source.Value, error) { return part.Part(at), nil }
+		from := within(e.record, part.Ahead(), into)
+		f := folding{reading: d.reading, log: q.primary.Fold, from: from, again: again, skipped: new(int)}
+		return each(f.elements, q.take)
 	}
-	for m := range part.Ahead() {
-		if into != nil && m.Kind() == source.Null {
-			continue // it wraps no message
-		}
-		if _, err := q.read(element{record: e.record, val: m.Path(into...)}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return each(within(e.record, part.Ahead(), into), q.take)
 }
 
 // describe records what the place of a conversation reveals about it.

@@ -15,23 +15,17 @@ type openCalls map[uint64]openCall
 // An openCall is a call without a result.
 type openCall struct {
 	call int32
-	at   []placed // after the call, and before another one with its id
-	// passed are the earlier calls with the id for which nothing was recorded before the next
-	// one. What is recorded later may be about any of them.
+	at   []placed // the records that repeat its result, before the next call with its id
+	// passed are earlier calls with the same id whose results no record repeated before the next
+	// call. A later record may repeat the result of any of them.
 	passed []int32
-}
-
-// A placed is the place of a record.
-type placed struct {
-	record int32
-	length uint32
-	start  int64
 }
 
 // mostEchoes is the number of records that may repeat one result. Logs have at most two.
 const mostEchoes = 4
 
-// pair notes the calls and results that were read since the lists had the given lengths.
+// pair adds the calls from the given index on to the open calls, and removes those that have one of
+// the results from the given index on.
 func (l *log) pair(t *thread, calls, results int) {
 	if len(l.d.Log.Echoes) == 0 {
 		return
@@ -80,7 +74,7 @@ func (l *log) echo(t *thread, e element) {
 	}
 	key := l.hash(id.Raw())
 	if open, is := t.open[key]; is && len(open.at) <= mostEchoes {
-		open.at = append(open.at, placed{e.record, uint32(e.val.Span().Len()), e.val.Span().Start})
+		open.at = append(open.at, e.placed())
 		t.open[key] = open
 	}
 }
@@ -108,7 +102,7 @@ func (t *thread) echoed() (out []transcript.Echo) {
 		for _, call := range append(open.passed, open.call) {
 			for _, at := range open.at {
 				out = append(out, transcript.Echo{
-					Call: call, Record: at.record, At: source.Span{Start: at.start, End: at.start + int64(at.length)},
+					Call: call, Record: at.record, At: at.span(),
 					Unsure: len(open.passed) > 0 || len(open.at) > mostEchoes,
 				})
 			}

@@ -7,13 +7,13 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// edited marks what the client leaves out because a later record of the branch says so: messages,
-// and calls that are not in what replaces their message.
+// edited applies the records of the current branch that edit earlier messages. It marks messages
+// that the client leaves out, and calls that are missing from the replacement of their message.
 func (l *log) edited() error {
 	if len(l.edits) == 0 {
 		return nil
 	}
-	within := l.path()
+	within := l.chain.ascend(len(l.threads), func(*link) bool { return true })
 	type change struct {
 		out bool     // the message is left out
 		ids []string // the calls in what replaces it
@@ -23,20 +23,20 @@ func (l *log) edited() error {
 		if !within[i] {
 			continue
 		}
-		record, err := l.value(l.chain.links[i].span())
+		record, err := l.value(l.link(i).span())
 		if err != nil {
 			return err
 		}
 		does, _ := l.d.Log.Hooks.Edit(record)
 		at, known := l.chain.find(l.id(does.Target))
 		with := does.With
-		if !known || !within[at] || l.chain.links[at].msg < 0 || with.Kind() != source.Null && with.Kind() != source.Object {
+		if !known || !within[at] || l.link(at).msg < 0 || with.Kind() != source.Null && with.Kind() != source.Object {
 			continue
 		}
 		last[at] = change{with.Kind() == source.Null, does.Calls}
 	}
 	for at, is := range last {
-		if k := &l.chain.links[at]; is.out {
+		if k := l.link(at); is.out {
 			l.message(k).Flags |= transcript.MessageOmitted
 		} else {
 			l.replaced(k, is.ids)
@@ -45,7 +45,8 @@ func (l *log) edited() error {
 	return nil
 }
 
-// replaced marks the calls of a message that are not in what replaces it.
+// replaced marks the calls of a message that its replacement does not have, given the ids of those
+// that it has.
 func (l *log) replaced(k *link, ids []string) {
 	c := l.threads[k.thread].conv()
 	m := l.message(k)
@@ -54,18 +55,4 @@ func (l *log) replaced(k *link, ids []string) {
 			c.Calls[b.Ref].Unsent = true
 		}
 	}
-}
-
-// path returns the links on the way from the last record of each thread to the root.
-func (l *log) path() []bool {
-	out := make([]bool, len(l.chain.links))
-	seen := make([]bool, len(l.threads))
-	for last := range slices.Backward(l.chain.links) {
-		t := l.chain.links[last].thread
-		for i := int32(last); !seen[t] && i >= 0 && !out[i]; i = l.chain.parent(i) {
-			out[i] = true
-		}
-		seen[t] = true
-	}
-	return out
 }

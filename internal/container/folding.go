@@ -1,91 +1,77 @@
 package container
 
 import (
-	"hash/maphash"
-
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/source"
-	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // A folding yields the current elements of a log. If several elements have the same id,
 // it yields the last one in the place of the first.
 type folding struct {
+	*reading
 	log  *dialect.Fold
 	from elements
 	// again returns the value at a span. Only the spans of elements are kept.
 	again   func(source.Span) (source.Value, error)
-	skipped int // elements without a message
+	skipped *int // counts elements without a message
 
-	seed maphash.Seed
 	live []folded
 	at   map[uint64]int32 // the index in live by the hash of the id
 }
 
 // A folded is an element that is current at this point of the log.
 type folded struct {
-	id     uint64 // the hash of its id, 0 for an element that cannot be replaced
-	start  int64
-	length uint32
-	record int32
+	placed
+	id uint64 // the hash of its id, 0 for an element that cannot be replaced
 }
 
 func (f *folding) elements(yield func(element, error) bool) {
-	f.seed, f.at = maphash.MakeSeed(), map[uint64]int32{}
-	for e, err := range f.from {
-		if err != nil {
-			yield(element{}, err)
-			return
-		}
-		if !f.add(e.record, e.val) {
-			f.skipped++
-		}
+	f.at = map[uint64]int32{}
+	if err := each(f.from, f.record); err != nil {
+		yield(element{}, err)
+		return
 	}
 	for _, e := range f.live {
-		v, err := f.again(source.Span{Start: e.start, End: e.start + int64(e.length)})
+		v, err := f.again(e.span())
 		if !yield(element{record: e.record, val: v}, err) || err != nil {
 			return
 		}
 	}
 }
 
-// add adds an element. It returns false for one without a message.
-func (f *folding) add(record int32, v source.Value) bool {
-	if v.Kind() != source.Object {
-		return false
+// record adds an element, or changes those before it.
+func (f *folding) record(e element) error {
+	if e.val.Kind() != source.Object {
+		*f.skipped++
+		return nil
 	}
-	switch does := f.log.EffectOf(v); {
+	switch does := f.log.EffectOf(e.val); {
 	case does.Back.Exists():
-		f.rewind(f.hash(does.Back))
-		return false
+		f.rewind(f.hash(does.Back.Raw()))
+		*f.skipped++
 	case does.All.Exists():
 		f.rewind(0)
-		for _, e := range does.All.Present() {
-			f.put(record, e)
+		for _, v := range does.All.Present() {
+			f.put(element{record: e.record, val: v})
 		}
-		return true
 	case does.Silent:
-		return false
+		*f.skipped++
+	default:
+		f.put(e)
 	}
-	f.put(record, v)
-	return true
+	return nil
 }
 
-func (f *folding) put(record int32, v source.Value) {
-	e := folded{record: record, start: v.Span().Start, length: uint32(v.Span().Len())}
-	if id := f.log.ID.In(v); id.Kind() == source.String {
-		e.id = f.hash(id)
-		if i, again := f.at[e.id]; again {
-			f.live[i] = e
+func (f *folding) put(e element) {
+	at := folded{e.placed(), f.id(f.log.ID.In(e.val))}
+	if at.id != 0 {
+		if i, again := f.at[at.id]; again {
+			f.live[i] = at
 			return
 		}
-		f.at[e.id] = int32(len(f.live))
+		f.at[at.id] = int32(len(f.live))
 	}
-	f.live = append(f.live, e)
-}
-
-func (f *folding) hash(id source.Value) uint64 {
-	return max(1, maphash.Bytes(f.seed, id.Raw()))
+	f.live = append(f.live, at)
 }
 
 // rewind removes the element with the given id and all elements after it. If there is no
@@ -96,37 +82,4 @@ func (f *folding) rewind(id uint64) {
 		delete(f.at, e.id)
 	}
 	f.live = f.live[:to]
-}
-
-// A foldingLog is a conversation in a log of lines whose later records replace earlier
-// ones.
-type foldingLog struct {
-	*reading
-	from *records
-}
-
-func (l *foldingLog) conversations(yield func(*transcript.Conversation, error) bool) {
-	q := l.newSequence("", l.src.Size())
-	q.primary = l.opts.Dialects.ByName(l.shape.Dialect)
-	f := &folding{log: q.primary.Fold, from: l.from.elements, again: l.value}
-	for e, err := range f.elements {
-		read := false
-		if err == nil {
-			read, err = q.read(e)
-		}
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		if !read {
-			f.skipped++
-		}
-	}
-	l.file.Skipped += f.skipped
-	c := q.b.Conv
-	bare := l.shape.Into == nil
-	c.Lines, c.Folded = bare, bare && f.log.Append
-	l.from.tell(c)
-	q.finish()
-	yield(c, nil)
 }

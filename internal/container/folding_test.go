@@ -14,12 +14,12 @@ import (
 // 64 bytes per record.
 func TestMemoryOfFolding(t *testing.T) {
 	const n = 100_000
-	f := &folding{log: dialect.GeminiCLI.Fold, at: map[uint64]int32{}, seed: maphash.MakeSeed()}
+	f := &folding{reading: &reading{seed: maphash.MakeSeed()}, log: dialect.GeminiCLI.Fold, at: map[uint64]int32{}}
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	for i := range n {
-		f.add(int32(i), source.NewValue(fmt.Appendf(nil, `{"id":"message-%d","type":"user"}`, i), int64(40*i)))
+		f.put(element{record: int32(i), val: source.NewValue(fmt.Appendf(nil, `{"id":"message-%d","type":"user"}`, i), int64(40*i))})
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)

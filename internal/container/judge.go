@@ -23,23 +23,22 @@ type judgement struct {
 type branch uint8
 
 const (
-	branchUnknown branch = iota
-	branchAlive
-	branchApart // nothing connects it to the live branch
+	branchAlive branch = iota
+	branchApart        // nothing connects it to the live branch
 	branchDead
 )
 
 // judge marks the messages on abandoned branches and records the missing parents.
 func (l *log) judge() error {
-	j := judgement{log: l, live: l.liveBranches(), state: make([]branch, len(l.chain.links))}
+	live := l.chain.ascend(len(l.threads), func(k *link) bool { return k.msg >= 0 })
+	j := judgement{log: l, live: live, state: make([]branch, len(l.chain.links))}
 	j.findTurns()
-	var path []int32
-	for i := range l.chain.links {
-		path = j.follow(int32(i), path[:0])
-		if k := &l.chain.links[i]; j.state[i] == branchDead && k.msg >= 0 {
+	descend(len(j.state), j.above, func(i, above int32) {
+		j.state[i] = j.branch(i, above)
+		if k := j.link(i); j.state[i] == branchDead && k.msg >= 0 {
 			l.message(k).Flags |= transcript.MessageSuperseded
 		}
-	}
+	})
 	if err := l.edited(); err != nil {
 		return err
 	}
@@ -68,23 +67,6 @@ func (j *judgement) strays() bool {
 	return roots > 1
 }
 
-// liveBranches finds the links on the live branches.
-func (l *log) liveBranches() []bool {
-	live := make([]bool, len(l.chain.links))
-	leaf := slices.Repeat([]int32{-1}, len(l.threads))
-	for i := range l.chain.links {
-		if k := &l.chain.links[i]; k.msg >= 0 {
-			leaf[k.thread] = int32(i)
-		}
-	}
-	for _, at := range leaf {
-		for i := at; i >= 0 && !live[i]; i = l.chain.parent(i) {
-			live[i] = true
-		}
-	}
-	return live
-}
-
 func (j *judgement) findTurns() {
 	j.turns = make([][]bool, len(j.threads))
 	for i, t := range j.threads {
@@ -103,48 +85,29 @@ func (j *judgement) inLiveTurn(k *link) bool {
 	return k.msg >= 0 && j.turns[k.thread][j.message(k).Turn]
 }
 
-// follow follows the parents of a link up to one whose state is known, and decides the
-// states on the way back. path is a buffer to reuse.
-func (j *judgement) follow(at int32, path []int32) []int32 {
-	for j.state[at] == branchUnknown {
-		j.state[at] = branchAlive // stops at cycles
-		path = append(path, at)
-		p := j.above(at)
-		if j.live[at] || p < 0 {
-			break
-		}
-		at = p
-	}
-	for _, n := range slices.Backward(path) {
-		j.state[n] = j.branch(n)
-	}
-	return path
-}
-
 // above returns the parent of a link if it is in the same thread, or -1.
 func (j *judgement) above(i int32) int32 {
 	p := j.chain.parent(i)
-	if p >= 0 && j.chain.links[p].thread != j.chain.links[i].thread {
+	if p >= 0 && j.link(p).thread != j.link(i).thread {
 		return -1
 	}
 	return p
 }
 
-// branch decides the state of a record whose parent is decided. A record off the live
-// branch is dead if its branch leaves the live one with a new message of the model or of
-// a human, or comes to one after results of a live turn. Results and bookkeeping records do
-// not start a new branch.
-func (j *judgement) branch(i int32) branch {
-	k, p := &j.chain.links[i], j.above(i)
+// branch decides the state of a link from that of the link above it, which is -1 if there is none.
+// A record off the live branch has the state of its parent. But below a record that is alive, a
+// message of the model or of a human begins a dead branch. Results and bookkeeping records do not.
+func (j *judgement) branch(i, above int32) branch {
+	k := j.link(i)
 	switch {
 	case j.live[i], j.inLiveTurn(k):
 		return branchAlive
-	case p < 0:
+	case above < 0:
 		return branchApart // a separate root; nothing shows that it is dead
-	case j.state[p] == branchAlive && j.speaks(k):
+	case j.state[above] == branchAlive && j.speaks(k):
 		return branchDead
 	}
-	return j.state[p]
+	return j.state[above]
 }
 
 // speaks reports whether a record holds a message made by the model or by a human.
@@ -169,14 +132,14 @@ func (j *judgement) missing() error {
 			roots = j.firstRoots()
 		}
 		follows := roots[k.thread].before(int32(i))
-		v, err := j.value(k.span())
+		at, err := j.field(parent, int32(i))
 		if err != nil {
 			return err
 		}
 		j.file.Links = append(j.file.Links, transcript.LinkFault{
 			Key: j.d.Log.Parent, Live: j.live[i] && follows, Relink: follows, Record: k.record,
 			Sole: follows && j.d.Log.Straight && j.sole(int32(i)),
-			Span: parent.In(v).Span(), Whole: k.span(),
+			Span: at, Whole: k.span(),
 		})
 	}
 	return nil
@@ -185,7 +148,7 @@ func (j *judgement) missing() error {
 // sole reports whether only one record can be the missing parent of a link: the records of its
 // thread before it are one chain, and those after it descend from it.
 func (j *judgement) sole(lost int32) bool {
-	thread, last := j.chain.links[lost].thread, int32(-1)
+	thread, last := j.link(lost).thread, int32(-1)
 	for i := range j.chain.links {
 		k, at := &j.chain.links[i], int32(i)
 		if k.thread != thread || at == lost {
@@ -194,7 +157,7 @@ func (j *judgement) sole(lost int32) bool {
 		p, known := j.chain.named(at)
 		switch {
 		case at > lost:
-			if !known || p < lost || p >= at || j.chain.links[p].thread != thread {
+			if !known || p < lost || p >= at || j.link(p).thread != thread {
 				return false
 			}
 		case last < 0 && k.parent != 0, last >= 0 && (!known || p != last):
@@ -206,17 +169,17 @@ func (j *judgement) sole(lost int32) bool {
 	return last >= 0 && !slices.ContainsFunc(j.file.Links, func(l transcript.LinkFault) bool { return l.Duplicate }) && !j.torn(last, lost)
 }
 
-// torn reports whether a record cannot be read that is not between two links. The lost record
-// can be one between them, and the last record of the file has no children.
+// torn reports whether a record that is not between two links cannot be read. An unreadable record
+// between them may be the lost one. A truncated record is the last one, so it has no children.
 func (j *judgement) torn(from, to int32) bool {
 	return slices.ContainsFunc(j.file.Faults, func(f transcript.RecordFault) bool {
 		switch {
 		case f.Kind == source.FaultGlued:
-			return f.Record <= j.chain.links[from].record || f.Record > j.chain.links[to].record
+			return f.Record <= j.link(from).record || f.Record > j.link(to).record
 		case f.Kind == source.FaultTruncated, !f.Unreadable():
 			return false
 		}
-		return f.Record <= j.chain.links[from].record || f.Record >= j.chain.links[to].record
+		return f.Record <= j.link(from).record || f.Record >= j.link(to).record
 	})
 }
 
@@ -224,8 +187,8 @@ func (j *judgement) torn(from, to int32) bool {
 // that leads to another root; -1 if there is none.
 type firstRoots struct{ link, root, other int32 }
 
-// before reports whether an earlier link is in no cycle and does not descend from link i.
-// A record whose parent is missing can be relinked to that one.
+// before reports whether there is an earlier link that is in no cycle and does not descend from
+// link i. If the parent of i is missing, i can be relinked to it.
 func (f *firstRoots) before(i int32) bool {
 	if f.root == i {
 		return f.other >= 0 && f.other < i
@@ -237,7 +200,7 @@ func (f *firstRoots) before(i int32) bool {
 func (j *judgement) firstRoots() []firstRoots {
 	first := slices.Repeat([]firstRoots{{-1, -1, -1}}, len(j.threads))
 	for i, root := range j.chain.roots() {
-		switch f := &first[j.chain.links[i].thread]; {
+		switch f := &first[j.link(int32(i)).thread]; {
 		case root < 0:
 		case f.link < 0:
 			f.link, f.root = int32(i), root

@@ -2,11 +2,9 @@ package container
 
 import (
 	"bytes"
-	"hash/maphash"
 	"math"
 	"strconv"
 
-	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
@@ -17,28 +15,27 @@ import (
 // interleaved threads and may name their parents.
 type log struct {
 	*reading
-	d     *dialect.Dialect
-	lines *records    // the records of the source; nil if the log is in an array
-	array source.Span // the array, if the records are its elements in order
-	end   int64       // the offset at which the records end
+	d    *dialect.Dialect
+	tell func(*transcript.Conversation) // says where the records are
+	end  int64                          // the offset at which the records end
 
 	env     envelope
 	chain   chain
 	edits   []int32 // the links of records that edit others
-	steps   int     // of all walks between the ends of what compactions keep
+	steps   int     // of all walks of between
 	written written
 	threads []*thread
 	byName  map[string]*thread
 	last    *thread // of the previous record, unless its parent identified it
-	seed    maphash.Seed
 	others  func(source.Value) bool
 	names   map[uint64]bool // of the session, if records that repeat results may name another
 }
 
-func newLog(r *reading, d *dialect.Dialect) *log {
+// newLog returns a log whose records are before offset end.
+func newLog(r *reading, d *dialect.Dialect, end int64, tell func(*transcript.Conversation)) *log {
 	l := &log{
-		reading: r, d: d, end: r.src.Size(),
-		env: newEnvelope(d.Log, r.onKey), byName: map[string]*thread{}, seed: maphash.MakeSeed(),
+		reading: r, d: d, tell: tell, end: end,
+		env: newEnvelope(d.Log, r.onKey), byName: map[string]*thread{},
 	}
 	l.others = l.isOthers // allocated once instead of for each record
 	return l
@@ -46,16 +43,11 @@ func newLog(r *reading, d *dialect.Dialect) *log {
 
 func (l *log) conversations(from elements) conversations {
 	return func(yield func(*transcript.Conversation, error) bool) {
-		for e, err := range from {
-			if err == nil {
-				err = l.record(e)
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
+		err := each(from, l.record)
+		if err == nil {
+			err = l.judge()
 		}
-		if err := l.judge(); err != nil {
+		if err != nil {
 			yield(nil, err)
 			return
 		}
@@ -71,13 +63,7 @@ func (l *log) conversations(from elements) conversations {
 func (l *log) finished(t *thread) *transcript.Conversation {
 	c := t.conv()
 	c.Window, c.Enveloped = l.d.Window, true
-	c.Lines = l.shape.Class == detect.ClassLog && l.shape.Framing != source.FramingDocument && l.shape.Into == nil
-	if !l.array.IsZero() {
-		c.Lists = []source.Span{l.array}
-	}
-	if l.lines != nil {
-		l.lines.tell(c)
-	}
+	l.tell(c)
 	if l.env.counted {
 		c.AppendOnly, c.OnResume = true, l.d.Log.OnResume
 	}
@@ -104,9 +90,8 @@ func (l *log) record(e element) error {
 		l.file.Skipped++
 		return err
 	}
-	at := link{msg: -1, record: e.record, start: e.val.Span().Start, length: uint32(e.val.Span().Len())}
 	own := l.id(l.env.at[envID])
-	at.parent = l.id(l.env.at[envParent])
+	at := link{placed: e.placed(), parent: l.id(l.env.at[envParent]), msg: -1}
 	t := l.threadOf(at.parent)
 	at.thread = t.n
 
@@ -181,7 +166,7 @@ func (l *log) compact(t *thread, index int32) error {
 	from := index
 	if id := l.id(l.env.at[envKeptFrom]); id != 0 {
 		if at, known := l.chain.find(id); known {
-			from = l.chain.links[at].record
+			from = l.link(at).record
 		}
 	} else if n, err := strconv.Atoi(string(l.env.at[envKeptIndex].Raw())); err == nil {
 		from = int32(min(max(n, -1), math.MaxInt32-1)) + 1
@@ -219,12 +204,12 @@ func (l *log) compact(t *thread, index int32) error {
 	return nil
 }
 
-// mostSteps is how many steps the walks of a log may take for each of its records. In real logs no
-// record is kept by as many compactions.
+// mostSteps limits how many steps between may take for each record of a log. Otherwise a log whose
+// compactions all keep the same records would take quadratic time. Real logs have fewer compactions.
 const mostSteps = 64
 
-// between returns the links from a record up to one that it descends from, given the hashes of
-// their ids. It returns none if it does not, as the client then does not find what is kept.
+// between returns the links from record tail up to its ancestor head, given the hashes of their ids.
+// It returns none if head is not an ancestor, because the client then keeps nothing either.
 func (l *log) between(head, tail uint64) []int32 {
 	if head == 0 || tail == 0 {
 		return nil
@@ -290,16 +275,6 @@ func (l *log) isOthers(v source.Value) bool {
 	return claim == evidence.Decisive && d != l.d
 }
 
-// id returns the hash of an id, or 0 if there is none.
-func (l *log) id(v source.Value) uint64 {
-	if v.Kind() != source.String {
-		return 0
-	}
-	return l.hash(v.Raw())
-}
-
-func (l *log) hash(b []byte) uint64 { return max(1, maphash.Bytes(l.seed, b)) }
-
 // duplicate records a record whose id an earlier record has. Pairing sees only one of the
 // two: the first if they are identical, and otherwise the last.
 func (l *log) duplicate(first *link, again link, v source.Value) error {
@@ -342,6 +317,8 @@ func split(record, at source.Value) (head, tail []byte) {
 	lo := at.Span().Start - record.Span().Start
 	return raw[:lo], raw[lo+at.Span().Len():]
 }
+
+func (l *log) link(i int32) *link { return &l.chain.links[i] }
 
 // message returns the message of a link that has one.
 func (l *log) message(k *link) *transcript.Message {

@@ -12,29 +12,23 @@ import (
 // log of changes. It ignores the rest of the document.
 type patched struct {
 	*reading
-	patch   *dialect.Patch
-	from    elements
-	skipped int                // records that do not change the messages or have an invalid path
-	root    transcript.Builder // reports duplicate keys in the records
+	patch *dialect.Patch
+	from  elements
+	root  transcript.Builder // reports duplicate keys in the records
 
 	list *node
 }
 
 func (p *patched) elements(yield func(element, error) bool) {
-	for e, err := range p.from {
-		if err == nil {
-			err = p.record(e)
-		}
-		if err != nil {
-			yield(element{}, err)
-			return
-		}
+	err := each(p.from, p.record)
+	if err == nil && p.list != nil {
+		err = p.open(p.list)
 	}
-	if p.list == nil {
+	if err != nil {
+		yield(element{}, err)
 		return
 	}
-	if err := p.open(p.list); err != nil {
-		yield(element{}, err)
+	if p.list == nil {
 		return
 	}
 	for _, n := range p.list.kids.all() {
@@ -64,7 +58,7 @@ func (p *patched) record(e element) error {
 	}
 	made, err := p.change(e.record, does)
 	if !made {
-		p.skipped++
+		p.file.Skipped++
 	}
 	return err
 }
@@ -170,24 +164,4 @@ func (p *patched) open(n *node) error {
 		n.kids.add("", leaf(e, n.record))
 	}
 	return nil
-}
-
-// A patchedLog is one conversation in a log of changes to a document.
-type patchedLog struct {
-	*reading
-	from *records
-}
-
-func (l *patchedLog) conversations(yield func(*transcript.Conversation, error) bool) {
-	q := l.newSequence("", 0) // the elements are not where they were written
-	q.primary = l.opts.Dialects.ByName(l.shape.Dialect)
-	p := &patched{reading: l.reading, patch: q.primary.Patch, from: l.from.elements, root: transcript.Builder{OnKeyFault: l.onKey}}
-	if err := q.readAll(p.elements); err != nil {
-		yield(nil, err)
-		return
-	}
-	l.file.Skipped += p.skipped
-	l.from.tell(q.b.Conv)
-	q.finish()
-	yield(q.b.Conv, nil)
 }

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -17,8 +18,38 @@ type element struct {
 	where func(source.Span) (source.Span, int32)
 }
 
+// A placed is the place of a record or an element, from which it can be read again. There is one
+// for each record of a log, so it is small.
+type placed struct {
+	start  int64
+	length uint32
+	record int32
+}
+
+func (e element) placed() placed {
+	at := e.val.Span()
+	return placed{start: at.Start, length: uint32(at.Len()), record: e.record}
+}
+
+func (p placed) span() source.Span {
+	return source.Span{Start: p.start, End: p.start + int64(p.length)}
+}
+
 // elements yields elements. Each is valid until the next one.
 type elements = iter.Seq2[element, error]
+
+// each passes each element to use. It returns the first error.
+func each(from elements, use func(element) error) error {
+	for e, err := range from {
+		if err == nil {
+			err = use(e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // A records yields the messages in the records of a source and records their faults.
 type records struct {
@@ -27,7 +58,11 @@ type records struct {
 }
 
 func (s *records) elements(yield func(element, error) bool) {
-	for rec, err := range s.framed {
+	framed := source.Records(s.src)
+	if doc := s.shape.Document; doc.Index > 0 { // detection has already read it
+		framed = source.Again(s.src, doc)
+	}
+	for rec, err := range framed {
 		if err != nil {
 			yield(element{}, err)
 			return
@@ -39,8 +74,14 @@ func (s *records) elements(yield func(element, error) bool) {
 	}
 }
 
-// tell tells a conversation what could not be read.
-func (s *records) tell(c *transcript.Conversation) { c.Incomplete, c.Torn = len(s.torn) > 0, s.torn }
+// tell tells a conversation whether its messages are lines, and what could not be read.
+func (s *records) tell(c *transcript.Conversation) {
+	c.Incomplete, c.Torn = len(s.torn) > 0, s.torn
+	switch s.shape.Class {
+	case detect.ClassLog, detect.ClassFold, detect.ClassMessage:
+		c.Lines = s.shape.Framing != source.FramingDocument && s.shape.Into == nil
+	}
+}
 
 // inside returns the part of a record that may be a message.
 func (s *records) inside(v source.Value) source.Value {
@@ -49,16 +90,6 @@ func (s *records) inside(v source.Value) source.Value {
 		val = v.Path(s.shape.Else[i]...)
 	}
 	return val
-}
-
-// framed yields the records of the source. It does not read a document again that the
-// survey has already read.
-func (s *records) framed(yield func(source.Record, error) bool) {
-	if doc := s.shape.Document; doc.Index > 0 {
-		source.Again(s.src, doc)(yield)
-		return
-	}
-	source.Records(s.src)(yield)
 }
 
 func (s *records) note(rec source.Record) {
@@ -107,19 +138,20 @@ func (s *records) noteBroken(rec source.Record) {
 
 // unknown yields no conversations. It is used for a file whose class is unknown.
 func (s *records) unknown(yield func(*transcript.Conversation, error) bool) {
-	for _, err := range s.elements {
-		if err != nil {
-			yield(nil, err)
-			return
-		}
+	if err := each(s.elements, func(element) error { return nil }); err != nil {
+		yield(nil, err)
 	}
 }
 
-// inList yields the elements of an array that are not null.
-func inList(record int32, list source.Value, into []string) elements {
+// within yields values in one record as elements: what is at the path into in each. It omits nulls
+// that hold no element.
+func within(record int32, values iter.Seq[source.Value], into []string) elements {
 	return func(yield func(element, error) bool) {
-		for e := range list.Ahead() {
-			if e.Kind() != source.Null && !yield(element{record: record, val: e.Path(into...)}, nil) {
+		for v := range values {
+			if into != nil && v.Kind() == source.Null {
+				continue
+			}
+			if !yield(element{record: record, val: v.Path(into...)}, nil) {
 				return
 			}
 		}

@@ -20,9 +20,7 @@ type sequence struct {
 	onKey   func(transcript.KeyFault)
 	primary *dialect.Dialect
 	// listed is set if the elements are those of a messages array.
-	listed bool
-	// lines is set if the records of a file are messages.
-	lines   bool
+	listed  bool
 	readers []reader
 	// told holds the answers about the first elements, in order, from before they are
 	// read. The first used of them have been read.
@@ -99,7 +97,11 @@ func (r *reading) newSequence(name string, end int64) *sequence {
 func (q *sequence) begin(end int64) {
 	q.b.OnKeyFault, q.b.End = q.onKey, end
 	q.primary = q.r.opts.Dialect
-	if class := q.r.shape.Class; q.primary == nil && (class == detect.ClassMessage || class == detect.ClassRow) {
+	if q.primary != nil {
+		return
+	}
+	switch q.r.shape.Class {
+	case detect.ClassMessage, detect.ClassFold, detect.ClassPatch, detect.ClassRow:
 		q.primary = q.r.opts.Dialects.ByName(q.r.shape.Dialect)
 	}
 }
@@ -111,7 +113,7 @@ func (q *sequence) again(end int64) {
 	for i := range q.readers {
 		q.readers[i].used = true
 	}
-	q.listed, q.lines = false, false
+	q.listed = false
 	q.told, q.used = q.told[:0], 0
 	q.begin(end)
 }
@@ -161,17 +163,10 @@ func hasMarks(p *detect.Place, set *dialect.Set) bool {
 	return false
 }
 
-// readAll reads all elements.
-func (q *sequence) readAll(from elements) error {
-	for e, err := range from {
-		if err == nil {
-			_, err = q.read(e)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+// take reads one element, whether or not a dialect recognizes it.
+func (q *sequence) take(e element) error {
+	_, err := q.read(e)
+	return err
 }
 
 // read reads one element. It returns false if no dialect recognizes the element or if it
@@ -232,7 +227,7 @@ func (q *sequence) add(record int32, v source.Value) bool {
 		// Among messages, an element is also a message if it is damaged or has only a
 		// known role. Any other element without a dialect is opaque.
 		if !q.damaged(v) && (!v.Get("role").Exists() || !detect.KnownRole(v) || q.primary == nil && evidence.HasUnknownBlocks(v)) {
-			if q.b.End > 0 && (q.listed || q.lines) {
+			if q.b.End > 0 && (q.listed || q.r.shape.Class == detect.ClassMessage) {
 				q.b.Conv.Unread = append(q.b.Conv.Unread, transcript.Unread{
 					Span: v.Span(), Record: record, Before: int32(len(q.b.Conv.Messages)), Kind: v.Kind(),
 					Listed: q.listed && v.Exists(),

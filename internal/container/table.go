@@ -13,9 +13,7 @@ import (
 // A table is the conversations whose messages are JSON text in a column, one message per
 // row. Rows of several sessions may be mixed.
 type table struct {
-	*reading
-	from *records
-
+	*records
 	sessions []*sequence
 	of       map[string]*sequence
 }
@@ -29,7 +27,7 @@ func (t *table) conversations(yield func(*transcript.Conversation, error) bool) 
 		if len(t.sessions) > 1 {
 			q.b.Conv.Name = "session " + strconv.Itoa(i+1)
 		}
-		t.from.tell(q.b.Conv)
+		t.tell(q.b.Conv)
 		q.finish()
 		if !yield(q.b.Conv, nil) {
 			return
@@ -43,14 +41,11 @@ func (t *table) conversations(yield func(*transcript.Conversation, error) bool) 
 // read reads all rows.
 func (t *table) read() error {
 	t.of = map[string]*sequence{}
-	for e, err := range t.from.elements {
-		if err != nil {
-			return err
-		}
+	return each(t.elements, func(e element) error {
 		c := detect.ColumnOf(e.val, &unfold.Unfolded{})
 		if c == nil {
 			t.file.Skipped++
-			continue
+			return nil
 		}
 		q := t.session(e.val.Get(c.Session), c)
 		text := e.val.Get(c.Text)
@@ -59,14 +54,12 @@ func (t *table) read() error {
 		u := q.b.Conv.Unfolded
 		before := u.Len()
 		u.Decode(text, nil)
-		switch read, err := q.read(element{record: e.record, val: u.Since(before)}); {
-		case err != nil:
-			return err
-		case !read:
+		read, err := q.read(element{record: e.record, val: u.Since(before)})
+		if err == nil && !read {
 			t.file.Skipped++
 		}
-	}
-	return nil
+		return err
+	})
 }
 
 // session returns the sequence of a session.

@@ -17,7 +17,7 @@ type thread struct {
 	segments
 	rollbacks
 	open   openCalls
-	closed []openCall // those that another call with the same id followed
+	closed []openCall // with records that repeat their results, replaced in open by a later call with the same id
 	// lastTurn is the turn of the last assistant message, or -1 before the first one.
 	lastTurn int32
 	// spoken are the indexes of the messages of lastTurn that abort has not marked.
@@ -116,8 +116,8 @@ func (l *log) threadOf(parent uint64) *thread {
 	case agent.Kind() == source.String:
 		name = "agent " + agent.Str()
 	case side:
-		if at, known := l.chain.find(parent); known && l.threads[l.chain.links[at].thread].side {
-			return l.threads[l.chain.links[at].thread]
+		if at, known := l.chain.find(parent); known && l.threads[l.link(at).thread].side {
+			return l.threads[l.link(at).thread]
 		}
 		name = fmt.Sprintf("sidechain %d", len(l.threads))
 	}

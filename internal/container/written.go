@@ -13,8 +13,8 @@ type written struct {
 	at    []placed
 }
 
-// again reports whether a record is exactly an earlier one, and records that. Such a record is
-// not read.
+// again reports whether a record has the same text as an earlier one, and adds a fault if so. The
+// caller does not read such a record.
 func (w *written) again(l *log, e element) (bool, error) {
 	once := l.d.Log.Hooks.Once
 	if once == nil || e.where != nil {
@@ -28,10 +28,10 @@ func (w *written) again(l *log, e element) (bool, error) {
 	at, known := w.texts.Find(key)
 	if !known {
 		w.texts.Add(key)
-		w.at = append(w.at, placed{e.record, uint32(e.val.Span().Len()), e.val.Span().Start})
+		w.at = append(w.at, e.placed())
 		return false, nil
 	}
-	first, err := l.value(source.Span{Start: w.at[at].start, End: w.at[at].start + int64(w.at[at].length)})
+	first, err := l.value(w.at[at].span())
 	if err != nil || !bytes.Equal(first.Raw(), e.val.Raw()) {
 		return false, err
 	}
