@@ -137,6 +137,13 @@ func (c *checker) needs(key string, has bool) {
 	}
 }
 
+// field reports the name of a field that is a path.
+func (c *checker) field(key, name string) {
+	if strings.Contains(name, ".") {
+		c.report(key, fmt.Sprintf("%s.%s must be the name of a field; %q is a path", c.where(), key, name))
+	}
+}
+
 // wants reports that the table lacks something that is not one key.
 func (c *checker) wants(what string, has bool) {
 	if !has {
@@ -326,12 +333,24 @@ func (d *Items) faults(outer *checker) {
 	c.needs("id", len(d.ID) > 0)
 	c.needs("name", d.Name != "")
 	c.needs("pairs", len(d.Pairs) > 0)
+	c.field("type", d.Type)
+	c.field("role", d.Role)
+	c.field("text", d.Text)
+	c.field("item", d.Item)
+	c.field("name", d.Name)
+	for _, name := range d.ID {
+		c.field("id", name)
+	}
 	if len(d.ID) == 0 || d.Type == "" {
 		return
 	}
 	each(c, "pairs", d.Pairs, func(c *checker, p *ItemPair) {
 		c.needs("call", p.Call != "")
 		c.needs("outputs", len(p.Outputs) > 0)
+		c.field("args", p.Args)
+		c.field("payload", p.Payload)
+		c.field("call-id", p.CallID)
+		c.field("output-id", p.OutputID)
 		if len(p.Outputs) > 0 {
 			d.checkAnswer(c, p)
 		}

@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,6 +27,30 @@ func TestFaults(t *testing.T) {
 	want := []string{
 		"items needs role", "items needs text", "items needs messages", "items needs id", "items needs name", "log needs type", "log needs speaks",
 	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// TestItemsHaveNoPaths: the driver for items finds fields by their names, and would write a path as a
+// name.
+func TestItemsHaveNoPaths(t *testing.T) {
+	d := &Dialect{Name: "x", Driver: &Items{
+		Type: "op", Role: "who", Text: "says", Messages: []string{"say"}, ID: []string{"a.ref"}, Name: "tool.name",
+		Pairs: []ItemPair{{Call: "do", Outputs: []string{"did"}, Args: "data.in", Payload: "data.out"}},
+	}}
+	var got []string
+	for _, f := range d.Faults() {
+		if strings.Contains(f.Message, "path") {
+			got = append(got, f.Message)
+		}
+	}
+	want := []string{
+		`items.pairs.args must be the name of a field; "data.in" is a path`, `items.pairs.payload must be the name of a field; "data.out" is a path`,
+		`items.name must be the name of a field; "tool.name" is a path`, `items.id must be the name of a field; "a.ref" is a path`,
+	}
+	slices.Sort(got)
+	slices.Sort(want)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}

@@ -490,7 +490,11 @@ func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string
 		add(f.Type.Key(), source.Quote(f.ResultType))
 	}
 	if f.Payload != "" {
-		add(f.Payload.Key(), string(ins.message))
+		keys, raw := strings.Split(string(f.Payload.Nth(0)), "."), string(ins.message)
+		for _, key := range slices.Backward(keys[1:]) {
+			raw = "{" + source.Quote(key) + ":" + raw + "}"
+		}
+		add(keys[0], raw)
 	} else {
 		for k, v := range source.NewValue(ins.message, 0).Members() {
 			add(k.Str(), string(v.Raw()))
