@@ -71,9 +71,19 @@ var foreigners = [...]foreign{
 	{
 		reason: "the steps of a smolagents run, whose observations name no call, so there is nothing to pair; " +
 			"check the messages sent to the model instead, as write_memory_to_messages() returns them",
+		calls: true, // the steps repeat the messages
 		signs: &evidence.Table{Rows: []string{
 			"decisive if step_number and model_output|observations|action_output",
 			"decisive if steps.#.step_number and steps.#.model_output|steps.#.observations|steps.#.action_output",
+		}},
+	},
+	{
+		reason: "the output of pi --mode json, whose events repeat unfinished messages; " +
+			"check the session that pi keeps in ~/.pi/agent/sessions instead",
+		calls: true, few: true,
+		signs: &evidence.Table{Rows: []string{
+			"decisive if type=agent_start|agent_end|turn_start|turn_end|tool_execution_*",
+			"decisive if type=message_start|message_update|message_end and message.role and message.timestamp",
 		}},
 	},
 	{

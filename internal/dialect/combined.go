@@ -57,7 +57,8 @@ type Records struct {
 	States []StateName
 	// Result is the content of the result, and Failure that of a failed one.
 	Result, Failure Lens
-	// Apart is set if results are in elements of their own.
+	// Apart is set if results are in elements of their own, except those in the record of
+	// their call.
 	Apart bool
 	// Answered is set if only a call with a Result counts as answered, whatever its
 	// State. Two built-in dialects write the state first.
@@ -388,12 +389,13 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 		call.Name = transcript.Token{Raw: `"` + name + `"`, Span: tag.Span()}
 		call.NameInTag = true
 	}
+	apart := rs.Apart && !isSet(member(rs.Result, rec))
 	switch {
 	case member(rs.ByProvider, rec).True():
 		call.Answer = transcript.AnswerProviderRecord
 	case slices.Contains(r.NoResultTools, call.Name.Text()):
 		call.Answer = transcript.AnswerNone
-	case !rs.Apart:
+	case !apart:
 		call.Answer = transcript.AnswerOwnRecord
 	case rs.ID == "":
 		call.Answer = transcript.AnswerByPosition
@@ -405,7 +407,7 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 	}
 	defer r.noteSecondID(int32(len(b.Conv.Calls)), e, rec, rs)
 	delete(r.answered, call.ID.Raw)
-	if rs.Apart {
+	if apart {
 		if call.Answer == transcript.AnswerNone {
 			r.noResult[call.ID.Raw] = int32(len(b.Conv.Calls))
 		}

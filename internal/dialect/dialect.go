@@ -352,6 +352,7 @@ func All() []*Dialect {
 		Anthropic,
 		OpenAIResponses,
 		OpenInference,
+		TanStackAI,
 		AISDKUI,
 		Mastra,
 		LibreChat,
