@@ -504,7 +504,7 @@ func TestRequestUnreadable(t *testing.T) {
 func TestNoFlags(t *testing.T) {
 	t.Parallel()
 	flag := regexp.MustCompile(`(^|[^\w-])--[a-z]`)
-	others := strings.NewReplacer("goose session export --format json", "", "inspect log convert --to json", "") // commands of other programs
+	others := strings.NewReplacer("goose session export --format json", "", "pi --mode json", "", "inspect log convert --to json", "") // commands of other programs
 	look := func(name string, texts ...string) {
 		for _, text := range texts {
 			if flag.MatchString(others.Replace(text)) {
