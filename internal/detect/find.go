@@ -330,6 +330,9 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 			f.value(val, append(path, name), sub, depth+1)
 		}
 	}
+	if len(f.found) == start && ctx.Unfolded == nil && (depth == 0 || inList(path)) {
+		f.columns(v, path, ctx)
+	}
 }
 
 // composites finds the conversation in two places of v. It returns the fields that have it.

@@ -86,3 +86,26 @@ func (f *finder) rows(list source.Value, path []string, ctx Place) bool {
 	}
 	return len(f.found) > before
 }
+
+// textColumns are the columns of training sets that hold the messages of a row as JSON text.
+var textColumns = []string{
+	"messages", "conversations", "conversation", "dialogue", "dialog", "chat", "history", "trajectory", "traces", "prompt", "chosen", "rejected",
+}
+
+// columns finds the conversations that the columns of a row hold as JSON text.
+func (f *finder) columns(row source.Value, path []string, ctx Place) {
+	for key, val := range row.Members() {
+		if val.Kind() != source.String || !slices.ContainsFunc(textColumns, key.Is) {
+			continue
+		}
+		u := &unfold.Unfolded{}
+		if !u.Decode(val, nil) || u.Value().Kind() != source.Array {
+			continue
+		}
+		if class, _ := f.listClass(u.Value(), nil); class == ClassMessage {
+			sub := ctx
+			sub.Unfolded, sub.CheckOnly = u, RowsCheckOnly
+			f.emit(sub, append(path, key.Str()), ClassMessage, nil, u.Value())
+		}
+	}
+}

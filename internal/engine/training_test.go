@@ -39,7 +39,7 @@ func TestTrainingRows(t *testing.T) {
 		{"a call without a result", []string{ask, call(`"id":"c1",`, `{"a":1}`), ask, sunny}, "missing-tool-result", "transformers, chat_extras"},
 	} {
 		plain := `{"messages":[` + strings.Join(tt.messages, ",") + `]}`
-		for form, row := range map[string]string{"JSONL": plain, "null padding": padded(t, plain, nil), "empty lists": padded(t, plain, []any{})} {
+		for form, row := range map[string]string{"JSONL": plain, "null padding": padded(t, plain, nil), "empty lists": padded(t, plain, []any{}), "a column of text": asText(t, plain)} {
 			// Other rows make it a file of many.
 			other := `{"messages":[` + ask + `,` + sunny + `]}`
 			text := row + "\n" + other + "\n" + other + "\n"
@@ -89,6 +89,20 @@ func padded(t *testing.T, row string, calls any) string {
 		}
 	}
 	out, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// asText returns a row whose messages are JSON text in their column.
+func asText(t *testing.T, row string) string {
+	t.Helper()
+	var v map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(row), &v); err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.Marshal(map[string]string{"messages": string(v["messages"])})
 	if err != nil {
 		t.Fatal(err)
 	}
