@@ -17,9 +17,10 @@ var GeminiStreamJSON = &Dialect{
 	Window:    transcript.WindowLog,
 	CheckOnly: "it is a copy of printed output, and no program resumes from it",
 	Evidence: &evidence.Table{Rows: []string{
-		"decisive if type=tool_use and tool_name",
+		"decisive if type=tool_use and tool_name and tool_id|parameters",
 		"decisive if type=tool_use and tool_id and parameters",
-		"decisive if type=tool_result and tool_id|output|error",
+		"decisive if type=tool_result and tool_id",
+		"decisive if type=tool_result and status and output|error",
 		"plain if type=message and role:string and content:any",
 	}},
 	Driver: &Events{

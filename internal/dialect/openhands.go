@@ -18,6 +18,9 @@ var OpenHands = &Dialect{
 	CheckOnly: "its events are numbered and refer to each other by number",
 	Evidence: &evidence.Table{Rows: []string{
 		"none if !tool_call_metadata|tool_call_id|kind|observation|action",
+		// A list of words, such as the vocabulary of a tokenizer, may have all of these keys.
+		"none if source and !source:string",
+		"none if kind and !kind:string",
 		"decisive if tool_call_metadata.tool_call_id and tool_call_metadata.function_name and args",
 		"decisive if kind=ActionEvent|ACPToolCallEvent and tool_call_id",
 		"decisive if observation|rejection_reason|error and kind|source|tool_call_metadata and tool_call_metadata.tool_call_id|tool_call_id, shown as observation",
