@@ -24,7 +24,6 @@ func TestRecognised(t *testing.T) {
 		"smolagents-steps.json":  "the steps of a smolagents run, ",
 		"smolagents-run.json":    "the steps of a smolagents run, ",
 		"smolagents-inputs.json": "the steps of a smolagents run, ",
-		"pi-events.jsonl":        "the output of pi --mode json, ",
 		"zed-thread.json":        "a Zed thread, ",
 		"recorded.har":           "a recording of HTTP requests, none ",
 		"cassette.json":          "a recording of HTTP requests, none ",
@@ -52,6 +51,22 @@ func TestRecognised(t *testing.T) {
 		if !errors.As(err, &not) || !strings.HasPrefix(not.Reason, want) {
 			t.Errorf("%s: %v, want %s", file, err, want)
 		}
+	}
+}
+
+// TestPiEvents: a stream of pi begins as its sessions do.
+func TestPiEvents(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("testdata", "pi-events.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, all := Read(source.FromBytes("pi-events.jsonl", text), detect.Options{}, nil)
+	for _, last := range all {
+		err = last
+	}
+	var not *detect.ErrNotTranscript
+	if want := "the output of pi --mode json, "; !errors.As(err, &not) || !strings.HasPrefix(not.Reason, want) {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 

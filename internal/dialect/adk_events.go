@@ -30,6 +30,5 @@ var ADKEvents = &Dialect{
 		Role: "role", Content: "parts",
 		Positional: true, Inline: true, ResultsAlone: true,
 		Parts: geminiBlocks.Parts,
-		Skip:  []*evidence.Cond{{Text: "author"}, {Text: "!parts"}},
 	})},
 }

@@ -339,6 +339,7 @@ func All() []*Dialect {
 		GeminiStreamJSON,
 		DroidStreamJSON,
 		GooseStreamJSON,
+		ManagedAgents,
 		MuseCode,
 		DeepSeekHarness,
 		LLaMAFactory,

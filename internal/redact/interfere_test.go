@@ -214,7 +214,7 @@ func transformed(text []byte, rnd *rand.Rand) ([]byte, int) {
 		for try := 0; !known && try < 50; try++ {
 			with = another(u, rich[u.text], ids[u.text], rnd)
 			var decoded string
-			if json.Unmarshal([]byte(`"`+with+`"`), &decoded) == nil && !taken[decoded] && !slices.Contains(publicWords, decoded) && !otherMeaning.MatchString(decoded) && strings.TrimSpace(decoded) == decoded {
+			if json.Unmarshal([]byte(`"`+with+`"`), &decoded) == nil && !taken[decoded] && !alike(u.text, decoded, text) && !slices.Contains(publicWords, decoded) && !otherMeaning.MatchString(decoded) && strings.TrimSpace(decoded) == decoded {
 				known, taken[decoded], instead[u.text] = true, true, with
 			}
 		}
@@ -241,6 +241,13 @@ func transformed(text []byte, rnd *rand.Rand) ([]byte, int) {
 		copy(out[u.at:u.end], with)
 	}
 	return out, n
+}
+
+// alike reports whether a text instead of another one would mean something by chance: it begins as
+// ids of some kind do and the other one does not, or it is already in the transcript.
+func alike(was, with string, in []byte) bool {
+	return idStart.FindString(with) != idStart.FindString(was) || itemStart.FindString(with) != itemStart.FindString(was) ||
+		bytes.Contains(in, []byte(with))
 }
 
 // another returns a text that is written with as many bytes: of letters and digits, with the same
