@@ -17,7 +17,7 @@ var emptyText = &Rule{
 another shape than the ` + "`--target`" + ` accepts, an empty text beside calls does not count, because
 converters leave it out. White space counts, because converters pass it on.`,
 	Why: `Anthropic and Bedrock reject blank text, although their own answers have contained such blocks.
-They accept it inside a result. Gemini accepts blank text, but not a part that is completely
+They accept it inside a result, and Anthropic's API accepts white space beside calls. Gemini accepts blank text, but not a part that is completely
 empty. Some serializers write such a part for an empty text.`,
 	Repair: `toolguard drops the block, or the message if it contains nothing else (safe; unsafe if the message
 has signed reasoning). Then it checks the history again. The only message after a call without a
@@ -46,7 +46,7 @@ result stays until the call has one, which may be put into the message.`,
 			if m.Role == transcript.RoleSystem || m.Has(transcript.MessageReplay) || m.Has(transcript.MessageEmpty) {
 				continue // empty-message reports it
 			}
-			if c.Profile.BlankBesideCalls && c.calls(m) && c.whiteSpace(b.Span) {
+			if c.shaped() && c.Profile.BlankBesideCalls && c.calls(m) && c.whiteSpace(b.Span) {
 				continue
 			}
 			if !c.shaped() && (m.Role == transcript.RoleTool || c.calls(m) && !c.whiteSpace(b.Span)) {

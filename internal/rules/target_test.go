@@ -140,7 +140,7 @@ func TestTargetSeesWhiteSpace(t *testing.T) {
 			empty = profile.Unknown
 		}
 		blank := target.Cell(profile.EmptyText).Effective()
-		if target.BlankBesideCalls {
+		if target.BlankBesideCalls && !converted {
 			blank = profile.Accepted
 		}
 		want := map[string]profile.Level{"": empty, "\\n\\n": blank, " ": blank}
