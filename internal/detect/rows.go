@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -11,6 +12,9 @@ import (
 
 // RowsCheckOnly says why the rows of a table are not repaired.
 const RowsCheckOnly = "its messages are JSON text in a column"
+
+// unwritable says why some messages in a string are not repaired.
+const unwritable = "its messages are JSON text that toolguard cannot write back exactly"
 
 // A Column is a table column that holds one message per row as JSON text.
 type Column struct {
@@ -104,7 +108,9 @@ func (f *finder) columns(row source.Value, path []string, ctx Place) {
 		}
 		if class, _ := f.listClass(u.Value(), nil); class == ClassMessage {
 			sub := ctx
-			sub.Unfolded, sub.CheckOnly = u, RowsCheckOnly
+			if sub.Unfolded = u; !u.Editable() {
+				sub.CheckOnly = cmp.Or(ctx.CheckOnly, unwritable)
+			}
 			f.emit(sub, append(path, key.Str()), ClassMessage, nil, u.Value())
 		}
 	}

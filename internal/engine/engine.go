@@ -481,7 +481,10 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	if t := c.tools(conv); t != nil {
 		rc.Tools = t
 	}
-	c.unrepaired = d.CheckOnly != "" || conv.Unfolded != nil
+	if conv.Unfolded != nil {
+		plan.Source = conv.Unfolded.Source()
+	}
+	c.unrepaired = d.CheckOnly != "" || conv.Unfolded != nil && !conv.Unfolded.Editable()
 	work := workOfValue * int64(1+len(conv.Messages)+len(conv.Blocks)+len(conv.Calls)+len(conv.Results))
 	for _, r := range c.rules() {
 		if c.goesOn(work) {
@@ -492,7 +495,7 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 		c.withhold(d.CheckOnly)
 	}
 	c.unrepaired = false
-	if conv.Enveloped {
+	if conv.Enveloped && conv.Unfolded == nil {
 		plan.Log = c.log(d, conv)
 	}
 	var fixes map[*operation.Operation]edit.Fix

@@ -20,6 +20,7 @@ type fact struct {
 	lead           uint32      // how many bytes of the result come before its payload
 	conversation   int32
 	placeholder    bool
+	unfolded       *edit.Sum // its sum if it is in unfolded text
 }
 
 // facts are the facts of a source. A result that did not change is not read again for the
@@ -33,7 +34,7 @@ type facts struct {
 // add adds the facts of a conversation.
 func (p *facts) add(plan *repair.Plan) {
 	c := plan.Conv
-	if c.Unfolded != nil {
+	if c.Unfolded != nil && !c.Unfolded.Editable() {
 		return
 	}
 	p.list = slices.Grow(p.list, len(c.Results))
@@ -50,20 +51,41 @@ func (p *facts) add(plan *repair.Plan) {
 			}
 			f.placeholder = plan.Known(int32(i))
 		}
+		if c.Unfolded != nil {
+			sum := f.sum(func(s source.Span) []byte { return c.Unfolded.Bytes(s) })
+			f.unfolded = &sum
+			for _, s := range []*source.Span{&f.block, &f.payload, &f.call, &f.name, &f.args} {
+				if !s.IsZero() {
+					*s = c.Unfolded.Origin(*s)
+				}
+			}
+		}
 		p.list = append(p.list, f)
 	}
 }
 
 // sum returns a hash of a fact that does not depend on how it is written.
-func (p *facts) sum(f fact) (out edit.Sum) {
-	for i, s := range [3]source.Span{f.args, f.payload, f.name} {
-		if s.IsZero() || p.err != nil {
-			continue
+func (p *facts) sum(f fact) edit.Sum {
+	if f.unfolded != nil {
+		return *f.unfolded
+	}
+	return f.sum(func(s source.Span) []byte {
+		if p.err != nil {
+			return nil
 		}
 		b, err := p.src.View(s)
 		p.err = cmp.Or(err, p.src.Err())
-		total := edit.Total(b)
-		out = out.Plus(edit.Sum{total[0] << i, total[1] << i}) // the position of each part counts too
+		return b
+	})
+}
+
+// sum is facts.sum; text returns the text of a span.
+func (f *fact) sum(text func(source.Span) []byte) (out edit.Sum) {
+	for i, s := range [3]source.Span{f.args, f.payload, f.name} {
+		if !s.IsZero() {
+			total := edit.Total(text(s))
+			out = out.Plus(edit.Sum{total[0] << i, total[1] << i}) // the position of each part counts too
+		}
 	}
 	return out
 }

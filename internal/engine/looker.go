@@ -165,7 +165,7 @@ func (l *looker) Asides() (out []rules.Aside) {
 		}
 	}
 	switch {
-	case conv.Unfolded != nil, conv.Lines && conv.Index > 0: // the first conversation has those of all lines
+	case conv.Unfolded != nil && !conv.Unfolded.Editable(), conv.Lines && conv.Index > 0: // the first conversation has those of all lines
 	case conv.Lines:
 		n := int32(0)
 		for rec, err := range source.Records(l.c.src) {

@@ -21,7 +21,7 @@ const Placeholder = "[toolguard] No result was recorded for this tool call; it m
 // A Plan turns operations on one conversation into fixes. A fix depends only on the source of
 // the Plan and the operation.
 type Plan struct {
-	Source      *source.Source
+	Source      *source.Source // the file, or the unfolded text of the conversation
 	Conv        *transcript.Conversation
 	Dialect     *dialect.Dialect // of the conversation
 	Pairing     pairing.Pairing
@@ -253,6 +253,9 @@ func (d *draft) fix(did bool) (edit.Fix, bool, error) {
 	}
 	f.Within = d.within(f.Edits)
 	d.account(&f)
+	if d.Conv.Unfolded != nil && !d.fold(&f) {
+		return edit.Fix{}, false, nil
+	}
 	// In a trial, the changes to a log may not be known.
 	return f, d.src.err == nil && (len(f.Edits) > 0 || d.changes != nil && d.changes.untold()), d.src.err
 }

@@ -5,7 +5,11 @@ package unfold
 import (
 	"bytes"
 	"encoding/base64"
+	"fmt"
 	"iter"
+	"slices"
+	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/toolguard/toolguard/internal/source"
@@ -41,6 +45,9 @@ func (u *Unfolded) Bytes(s source.Span) []byte {
 	return u.text[min(max(0, s.Start), end):end]
 }
 
+// Source returns the text as a source of its own.
+func (u *Unfolded) Source() *source.Source { return source.FromBytes("", u.text) }
+
 // Reserve makes room for n more bytes. Unused pages of a large buffer take no memory.
 func (u *Unfolded) Reserve(n int) {
 	if cap(u.text)-len(u.text) < n {
@@ -66,6 +73,56 @@ func (u *Unfolded) Decoded() iter.Seq[source.Span] {
 			}
 		}
 	}
+}
+
+// Editable reports whether Fold can make edits of the text in the source: the whole text is that of
+// one string of the source, encoded once, and its characters can be written back.
+func (u *Unfolded) Editable() bool {
+	p, _ := u.pieces.find(0)
+	return len(u.pieces.blocks) == 1 && u.pieces.n == 1 && p.kind == pieceDecoded && u.origins[0].in == nil &&
+		utf8.Valid(u.text) && !bytes.ContainsRune(u.text, utf8.RuneError)
+}
+
+// Fold returns edits of the text of an Editable, in order, as edits of the source, and the span of the
+// string that they are in. It returns false if they would write another text.
+func (u *Unfolded) Fold(spans []source.Span, texts [][]byte) ([]source.Span, [][]byte, source.Span, bool) {
+	o := u.origins[0]
+	ascii := !slices.ContainsFunc(o.raw, func(b byte) bool { return b >= utf8.RuneSelf })
+	outer, escaped := make([]source.Span, len(spans)), make([][]byte, len(texts))
+	var want, raw []byte
+	done, doneRaw := int64(0), o.at.Start
+	for i, s := range spans {
+		outer[i], escaped[i] = u.within(piece{from: o.at, kind: pieceDecoded, origin: 1, end: len(u.text)}, s), escape(texts[i], ascii)
+		want = append(append(want, u.text[done:s.Start]...), texts[i]...)
+		raw = append(append(raw, o.raw[doneRaw-o.at.Start:outer[i].Start-o.at.Start]...), escaped[i]...)
+		done, doneRaw = s.End, outer[i].End
+	}
+	want, raw = append(want, u.text[done:]...), append(raw, o.raw[doneRaw-o.at.Start:]...)
+	if !bytes.Equal(source.AppendUnescaped(nil, raw[1:len(raw)-1]), want) {
+		return nil, nil, source.Span{}, false
+	}
+	return outer, escaped, o.at, true
+}
+
+// escape writes a text as a part of a JSON string.
+func escape(text []byte, ascii bool) []byte {
+	out := make([]byte, 0, len(text)+len(text)/4)
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		at := strings.IndexRune("\"\\\b\f\n\r\t", r)
+		switch high, low := utf16.EncodeRune(r); {
+		case at >= 0:
+			out = append(out, '\\', `"\bfnrt`[at])
+		case ascii && high != utf8.RuneError:
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		case r < ' ', ascii && r >= utf8.RuneSelf:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		default:
+			out = append(out, text[:size]...)
+		}
+		text = text[size:]
+	}
+	return out
 }
 
 // Make appends JSON that is not in the source. from is the value it was made for.
