@@ -12,7 +12,7 @@ BENCH    ?= .
 GOLDEN = \
 	internal/redact:TestWords \
 	internal/dialect:TestWriteText \
-	internal/engine:TestFixCases,TestFixLayouts,TestFixtures \
+	internal/engine:TestFixCases,TestFixLayouts,TestFixtures,TestWithoutMarks \
 	internal/report:TestFormats,TestOneEntryForATurn,TestPreview \
 	cmd/toolguard:TestFailedFilesInReports,TestScripts,TestThreads \
 	proxy/internal/cli:TestPrintEnv

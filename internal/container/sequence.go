@@ -220,6 +220,7 @@ func (q *sequence) add(record int32, v source.Value) bool {
 			d, claim = other, otherClaim
 		}
 	}
+	q.r.file.Marked = q.r.file.Marked || claim >= evidence.Shared
 	if claim == evidence.Decisive && d == q.r.opts.Dialect {
 		q.r.own++
 	}

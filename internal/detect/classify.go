@@ -524,6 +524,7 @@ func (t *tally) decide(s *Verdict) {
 		}
 		s.Pointer = pointer(strings.FieldsFunc(string(log.dialect.Log.Payload.Nth(0)), func(r rune) bool { return r == '.' }))
 		s.Sure = log.headers+log.decisive > 0 || log.speaks > 0 && log.linked
+		s.Marked = s.Sure
 		s.RunnersUp = t.logs.others(log)
 	case ClassMessage, ClassRow:
 		s.Container = ContainerLines
@@ -531,7 +532,7 @@ func (t *tally) decide(s *Verdict) {
 			s.Container = ContainerDocument
 		}
 	case ClassPatch:
-		s.Container, s.Sure = ContainerFoldingLog, true
+		s.Container, s.Sure, s.Marked = ContainerFoldingLog, true, true
 		s.Dialect = t.patch.Name
 		s.Pointer = pointer(strings.Split(string(t.patch.Patch.List), "."))
 	case ClassConversation:
@@ -553,6 +554,7 @@ func (t *tally) decide(s *Verdict) {
 			s.Key = c.Key
 		case best == ClassLog && c.Dialect == s.Dialect, best != ClassLog && best != ClassPatch && i == 0:
 			s.Dialect, s.Key = c.Dialect, c.Key
+			s.Marked = s.Marked || c.Decisive+c.Shared+c.Hints+c.Holders > 0
 		case !slices.ContainsFunc(s.RunnersUp, func(r Candidate) bool { return r.Dialect == c.Dialect }):
 			s.RunnersUp = append(s.RunnersUp, c)
 		}

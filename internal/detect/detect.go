@@ -65,7 +65,9 @@ type Decision struct {
 	// Key is what decided the dialect: `tool_calls[0].function at byte 120`.
 	Key string
 	// Sure is false for a JSON file without any sign that only transcripts have.
-	Sure      bool
+	Sure bool
+	// Marked says that something is written as only the dialect does, or a few that write it alike.
+	Marked    bool
 	RunnersUp []Candidate
 }
 

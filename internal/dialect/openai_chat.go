@@ -37,8 +37,10 @@ var OpenAIChat = &Dialect{
 		"decisive if role=tool|function and content:any and !content.0:object",
 		"decisive if role=tool|function and content.0.type:any and content.0.type!=*tool*",
 		"none if role=tool|function",
-		"decisive if function_call:object and function_call.name:string",
+		"decisive if function_call:object and function_call.name|function_call.arguments:string",
 		"weak if role:string and any content has @tools",
+		"shared if role=assistant and tool_calls|toolCalls:array",
+		"shared if role=assistant and refusal:any",
 		"plain if role:string and content:any",
 		"plain if role:string and tool_calls|toolCalls:array",
 		// Some programs store bookkeeping records among their messages.

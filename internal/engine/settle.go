@@ -324,6 +324,9 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 		if rep.Skipped != "" || len(r.repairs) == 0 {
 			break
 		}
+		if sure := out.Before.File.Marked || s.opts.Dialect != nil || s.opts.Target != nil || first.named; !sure && !r.bytes {
+			return out.Unrepaired(), &CheckOnlyError{"it could be in another dialect than " + r.reads(rep) + "; name its dialect to repair it"}
+		}
 		if err := r.set.Prove(now); err != nil {
 			var unbalanced *edit.BalanceError
 			if errors.As(err, &unbalanced) {
@@ -393,6 +396,8 @@ func anyOf(fs *Findings, holds func(*Finding) bool) bool {
 type round struct {
 	*settler
 	first, last bool
+	bytes       bool // the repairs are about bytes, whatever they mean
+	named       bool // a request names its API
 	set         edit.Set
 	repairs     []Repair
 	places      [][]source.Span // that each fix changes
@@ -483,6 +488,7 @@ func (r *round) conversation(c *checker, plan *repair.Plan, found iter.Seq[*rule
 		r.facts.add(plan)
 	}
 	conv := plan.Conv
+	r.named = r.named || c.now.context.Named
 	r.mixed = r.mixed || r.spoken != "" && r.spoken != conv.Dialect ||
 		slices.ContainsFunc(conv.Messages, func(m transcript.Message) bool { return m.Has(transcript.MessageForeign) })
 	r.spoken = conv.Dialect
@@ -608,7 +614,7 @@ func (r *round) file(c *checker, found iter.Seq[*rules.Finding]) error {
 	onBytes := slices.DeleteFunc(slices.Clone(wishes), onLinks)
 	if checkOnly := c.report.File.CheckOnly != ""; checkOnly || len(onBytes) > 0 {
 		wishes = onBytes
-		r.set, r.repairs, r.places = edit.Set{}, nil, nil
+		r.set, r.repairs, r.places, r.bytes = edit.Set{}, nil, nil, true
 		clear(r.did)
 	}
 	for _, w := range wishes {
