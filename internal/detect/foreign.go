@@ -25,7 +25,34 @@ type foreign struct {
 	// few is set if a few matching records are enough, and bulk if more than half are
 	// enough. Otherwise all records must match.
 	few, bulk bool
+	// within is set if programs log such records inside of records of their own.
+	within bool
 }
+
+// matches reports whether a value is a record of the format, or has one in a field at most levels
+// deeper.
+func (f *foreign) matches(v source.Value, levels int) bool {
+	if weight, _ := f.signs.Weigh(v, false); weight > evidence.None {
+		return true
+	}
+	n := 0
+	for _, val := range v.Members() {
+		if n++; levels == 0 || n > mostFields {
+			break
+		}
+		if val.Kind() == source.Object && f.matches(val, levels-1) {
+			return true
+		}
+	}
+	return false
+}
+
+// levelsWithin is how deep records inside of others are searched, and mostFields among how many
+// fields.
+const (
+	levelsWithin = 2
+	mostFields   = 16
+)
 
 // foreigners lists the foreign formats in the order in which they are tried.
 var foreigners = [...]foreign{
@@ -80,10 +107,24 @@ var foreigners = [...]foreign{
 	{
 		reason: "the output of pi --mode json, whose events repeat unfinished messages; " +
 			"check the session that pi keeps in ~/.pi/agent/sessions instead",
-		calls: true, few: true,
+		calls: true, few: true, within: true,
 		signs: &evidence.Table{Rows: []string{
 			"decisive if type=agent_start|agent_end|turn_start|turn_end|tool_execution_*",
 			"decisive if type=message_start|message_update|message_end and message.role and message.timestamp",
+		}},
+	},
+	{
+		reason: "the frame of an opencode message, whose parts are in other files; check the session instead, as opencode export prints it",
+		signs:  &evidence.Table{Rows: []string{"decisive if id and sessionID and role and time.created and !parts"}},
+	},
+	{
+		reason: "the events of a CrewAI run, whose tool calls have no ids, so there is nothing to pair; " +
+			"check the requests to the model instead, as its provider or a proxy logs them",
+		calls: true, few: true, within: true,
+		signs: &evidence.Table{Rows: []string{
+			"decisive if type=tool_usage_started|tool_usage_finished|tool_usage_error and tool_name and tool_args:any and timestamp",
+			"decisive if type=llm_call_started|llm_call_completed and timestamp and messages:any",
+			"decisive if type=crew_kickoff_*|agent_execution_*|task_started|task_completed and timestamp",
 		}},
 	},
 	{
@@ -151,7 +192,11 @@ func (r *recognition) add(v source.Value, read bool) {
 	}
 	for i := range foreigners {
 		if f := &foreigners[i]; f.calls || !read {
-			if weight, _ := f.signs.Weigh(v, false); weight > evidence.None {
+			levels := 0
+			if f.within {
+				levels = levelsWithin
+			}
+			if f.matches(v, levels) {
 				r.by[i]++
 			}
 		}

@@ -212,7 +212,7 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) 
 			c.sign.message, c.sign.told = sign, true
 		case claim == evidence.Plain && l.Payload == "":
 			c.Weight, c.like = evidence.None, true
-		case own != "" && d.Roleless(payload, typ):
+		case (own != "" || evidence.HasToolBlocks(payload)) && d.Roleless(payload, typ):
 			c.Weight = evidence.Decisive
 			c.sign.own = own
 		case claim == evidence.None && own != "" && l.Payload != "":

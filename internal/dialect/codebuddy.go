@@ -28,8 +28,8 @@ var CodeBuddy = &Dialect{
 		"decisive if type=function_call_result and !role:string and callId",
 		// Items of the SDK may have a time too, but only items of the log have a
 		// session.
-		"shared if type=function_call and !role:string and call_id|name",
-		"shared if type=function_call_output|function_call_result and !role:string and call_id|output",
+		"shared if type=function_call and !role:string and call_id|name|sessionId",
+		"shared if type=function_call_output|function_call_result and !role:string and call_id|output|sessionId",
 		"none if type:string and type!=message",
 		"none if !role:string",
 		"none if !content",
@@ -45,7 +45,7 @@ var CodeBuddy = &Dialect{
 	},
 	Driver: codeBuddyItems{&Items{
 		Type: "type", Role: "role", Text: "content", Messages: []string{"message"},
-		ID: []string{"call_id", "callId"}, Item: "id", Name: "name",
+		ID: []string{"callId", "call_id"}, Item: "id", Name: "name",
 		Reasoning: "reasoning", Sealed: "encrypted_content",
 		TextTypes: []string{"input_text", "output_text", "input_image", "input_file"}, Typed: true,
 		ProviderCalls: []string{"hosted_tool_call"},

@@ -19,14 +19,16 @@ var MSSwift = &Dialect{
 	Dataset:   true,
 	CheckOnly: "toolguard does not make up training data",
 	Evidence: &evidence.Table{Rows: []string{
-		"none if role!=system|user|assistant|tool_call|tool_response|tool",
+		// Some sets have other words for the roles, such as those of LLaMA-Factory, which reads any keys
+		// (data/README.md there: role_tag, content_tag).
+		"none if role!=system|user|assistant|answer|tool_call|function_call|tool_response|tool_output|observation|tool",
 		"none if tool_calls|tool_call_id",
-		"decisive if role=tool_response and content:any and !content.0:object",
+		"decisive if role=tool_response|tool_output|observation and content:any and !content.0:object",
 		"decisive if role=tool and content:any and !content.0:object, alike",
-		"decisive if role=tool_response and content.0.type:any and content.0.type!=*tool*",
+		"decisive if role=tool_response|tool_output|observation and content.0.type:any and content.0.type!=*tool*",
 		"decisive if role=tool and content.0.type:any and content.0.type!=*tool*, alike",
-		"none if role=tool_response|tool",
-		"decisive if role=tool_call and content:any",
+		"none if role=tool_response|tool_output|observation|tool",
+		"decisive if role=tool_call|function_call and content:any",
 		"weak if role:string and content:any, alike",
 		"weak if role:string and @tools, alike",
 	}},
@@ -36,13 +38,17 @@ var MSSwift = &Dialect{
 			{"system", transcript.RoleSystem},
 			{"user", transcript.RoleUser},
 			{"assistant", transcript.RoleAssistant},
+			{"answer", transcript.RoleAssistant},
 			{"tool_call", transcript.RoleAssistant},
+			{"function_call", transcript.RoleAssistant},
 			{"tool_response", transcript.RoleTool},
+			{"tool_output", transcript.RoleTool},
+			{"observation", transcript.RoleTool},
 			{"tool", transcript.RoleTool},
 		},
 		Content: "content", Name: "name", Args: "arguments",
 		CallTag: hermesCall, ResultTag: hermesResult,
-	}), []string{"tool_call"}}},
+	}), []string{"tool_call", "function_call"}}},
 }
 
 // msSwift is a side list in which a turn may have several messages.

@@ -11,9 +11,11 @@ import (
 // form that no dialect of plain messages has. It ignores other fields of the message, in
 // which programs may list the tools they used.
 func HasUnknownBlocks(v source.Value) bool {
-	if v.Get("role").Kind() != source.String {
-		return false
-	}
+	return v.Get("role").Kind() == source.String && HasToolBlocks(v)
+}
+
+// HasToolBlocks reports whether the content of v has blocks about tools.
+func HasToolBlocks(v source.Value) bool {
 	for _, block := range v.Get("content").Present() {
 		if speaksOfTools(block) {
 			return true

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
@@ -353,7 +354,12 @@ func fixed(t *testing.T, text, args, rule, strategy string) *engine.Fixed {
 	if strategy != "" {
 		opts.Strategy = map[string]string{rule: strategy}
 	}
-	f, err := engine.Settle(context.Background(), source.FromBytes("a history", []byte(text)), opts)
+	src := source.FromBytes("a history", []byte(text))
+	f, err := engine.Settle(context.Background(), src, opts)
+	if errors.As(err, new(*engine.CheckOnlyError)) { // nothing in the text is of one dialect only
+		opts.Dialect = dialect.ByName(f.Before.File.Dialect)
+		f, err = engine.Settle(context.Background(), src, opts)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
