@@ -132,6 +132,7 @@ const (
 	SplitReasoning                // the parts of an answer with reasoning apart, with another answer between them
 	NotStored                     // an item that is only stored by the provider, in a request that stores nothing
 	NoToolConfig                  // calls in a request that declares no tools
+	NullSchema                    // a null in the schema of a declared tool
 	ImageSide                     // an image with a side longer than Images.Side
 	ImageManySide                 // an image with a side longer than Images.ManySide beside many others
 	ImageBytes                    // an image longer than Images.Bytes

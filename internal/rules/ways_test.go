@@ -178,6 +178,11 @@ var ways = map[string][]way{
 	},
 	"cache-control-limit": {{strategies: standard}},
 	"missing-tool-config": {{strategies: []string{"text"}}},
+	"null-in-schema": {
+		{args: "--target openai", strategies: standard},
+		{text: `{"messages":[{"role":"user","content":"q"}],"tools":[{"name":"f","input_schema":{"properties":{"a":null},"required":["a"]}},{"name":"g","input_schema":{"properties":{"a":null}}}]}`, args: "--target anthropic", strategies: standard},
+		{text: `{"messages":[{"role":"user","content":"q"}],"tools":"[{\"name\":\"f\",\"input_schema\":{\"properties\":{\"a\":null},\"required\":[\"a\"]}},{\"name\":\"g\",\"input_schema\":{\"properties\":{\"a\":null}}}]"}`, args: "--target anthropic", strategies: standard},
+	},
 }
 
 // noWay says why an error cannot be resolved.
