@@ -117,8 +117,7 @@ func (d *draft) setMember(t transcript.Token, key, raw string, plain bool) {
 	d.sets = append(d.sets, set{Edit: d.addFirst(owner, key, raw), plain: plain})
 }
 
-// removeNulls removes fields that are null. No reader can tell what they would say, so they are
-// not recorded content.
+// removeNulls removes fields that are null.
 func (d *draft) removeNulls(do *operation.RemoveNulls) bool {
 	list := d.at(do.List)
 	d.around = append(d.around, do.List)

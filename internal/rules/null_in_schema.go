@@ -47,7 +47,7 @@ keyword; unsafe if one of them is a property that the schema requires, because t
 			return c.op(-1, class, title, do), do
 		}
 		op, do := remove(operation.Safe, "remove the null fields from the schemas of the tools")
-		lossy, lost := remove(operation.Unsafe, "remove the null fields from the schemas of the tools, although a schema requires the property")
+		lossy, lost := remove(operation.Unsafe, "remove the null fields from the schemas of the tools, even required properties")
 		for _, t := range c.Declarations.Nulls {
 			first := t.Nulls[0]
 			about := plural(len(t.Nulls), "field", "fields") + " in the schema of tool " + strconv.Quote(clip(t.Tool))
