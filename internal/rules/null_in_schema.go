@@ -17,6 +17,8 @@ var nullInSchema = &Rule{
 	What: `Checks the schemas of the tools that are declared beside the messages. It reports a property that is
 null instead of a schema, and a keyword that is null, such as ` + "`\"enum\": null`" + `. The list of tools may be JSON in a string.
 
+The rule ` + "`schema-violation`" + ` checks arguments as if a schema did not have these fields.
+
 JSON Schema allows null in ` + "`default`" + `, ` + "`const`" + `, ` + "`enum`" + ` lists, examples and keywords that it does not define. These are not
 reported.`,
 	Why: `Arrow and Parquet store all schemas of a column with the same fields, so each tool gets the properties

@@ -67,3 +67,21 @@ func told(n rules.Null) string {
 	}
 	return text
 }
+
+// TestWithoutNulls: arguments are checked against a schema with nulls as if it did not have them.
+func TestWithoutNulls(t *testing.T) {
+	padding, fields := strings.Repeat(`"e":null,`, 20), strings.Repeat(`"n":1,`, 20)
+	tools, err := Parse([]byte(`[{"name":"f","parameters":{"type":"object","enum":null,"additionalProperties":false,
+ "properties":{` + padding + `"b":null,"a":{"type":"string","minLength":null}},"required":["c"]}}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, v := range tools.Violations("f", []byte(`{`+fields+`"a":7,"b":1}`)) {
+		got = append(got, v.Pointer+" "+v.Message)
+	}
+	want := []string{" additional properties 'b', 'n' not allowed", " missing property 'c'", "/a got number, want string"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -162,8 +162,14 @@ func (t *Tools) add(e source.Value) {
 		return
 	}
 	s := schemaOf(e)
+	var out map[int64]bool
 	if found := nullsOf(s, t.start); len(found) > 0 {
 		t.nulls = append(t.nulls, rules.ToolNulls{Tool: name.Str(), Nulls: found})
+		// They would make the schema invalid, and stand for no field.
+		out = map[int64]bool{}
+		for _, n := range found {
+			out[t.start+n.At] = true
+		}
 	}
 	if _, known := t.schemas[name.Str()]; known {
 		return
@@ -171,7 +177,7 @@ func (t *Tools) add(e source.Value) {
 	t.names = append(t.names, name.Str())
 	t.schemas[name.Str()] = nil
 	if s.Exists() {
-		t.schemas[name.Str()], t.unchecked[name.Str()] = compile(s)
+		t.schemas[name.Str()], t.unchecked[name.Str()] = compile(s, out)
 	}
 }
 
