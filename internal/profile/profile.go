@@ -309,6 +309,9 @@ type Profile struct {
 	ResultForms Form
 	// BlankBesideCalls says that a text of white space may stand beside calls.
 	BlankBesideCalls bool
+	// BlankBehindMedia says that a text of white space may stand between a document, an image or a
+	// video and a marker of the prompt cache, which may not follow a document or a video directly.
+	BlankBehindMedia bool
 	// ArgsBoth says that arguments may be an object or a string that holds one.
 	ArgsBoth bool
 	// TextFirst says that the assistant may begin the history, unless it begins with a call.

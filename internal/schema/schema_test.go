@@ -119,7 +119,7 @@ func TestDeclared(t *testing.T) {
 	for text, want := range map[string]int{
 		`{"messages":[]}`: 0, `[]`: 0, `null`: 0, `{"tools":{}}`: 0,
 		`{"tools":[{"type":"web_search"}],"functions":[{"name":"f"}]}`: 1,
-		`{"tools":" [{\"name\":\"f\"}]"}`:                               0,
+		`{"tools":" [{\"name\":\"f\"}]"}`:                              0,
 	} {
 		n := 0
 		if tools, _ := new(Cache).Declared(source.NewValue([]byte(text), 0)); tools != nil {
