@@ -164,12 +164,12 @@ func TestWhiteSpaceBehindMedia(t *testing.T) {
 		`{"text":"q"},` + document + `,{"text":"\n"}`:                                      rules.Error,
 		`{"text":"q"},` + document + `,{"text":"\n"},{"text":"What is it?"}`:               rules.Error,
 	} {
-		for role, target := range map[string]string{"user": "bedrock", "assistant": "bedrock", " user": "bedrock-nova"} {
-			due := want
-			if role != "user" {
+		for _, from := range [][2]string{{"user", "bedrock"}, {"assistant", "bedrock"}, {"user", "bedrock-nova"}} {
+			role, target, due := from[0], from[1], want
+			if role == "assistant" || target != "bedrock" {
 				due = rules.Error
 			}
-			text := `{"modelId":"m","inferenceConfig":{},"messages":[{"role":"` + strings.TrimSpace(role) + `","content":[` + content + `]},{"role":"assistant","content":[{"text":"a"}]},{"role":"user","content":[{"text":"b"}]}]}`
+			text := `{"modelId":"m","inferenceConfig":{},"messages":[{"role":"` + role + `","content":[` + content + `]},{"role":"assistant","content":[{"text":"a"}]},{"role":"user","content":[{"text":"b"}]}]}`
 			if got := worst(findingsWith(t, content, text, "--send --target "+target), "empty-text"); got != due {
 				t.Errorf("%s, %s: %s is %v, want %v", target, role, content, got, due)
 			}
