@@ -147,14 +147,40 @@ var foreigners = [...]foreign{
 	{reason: streamReason, bulk: true, signs: streamSigns},
 }
 
-// stores are recognized by the first bytes of a file.
-var stores = []struct{ magic, reason string }{
-	{"SQLite format 3\x00", "an SQLite database, which opencode, Goose, Crush, Zed and Cursor use for sessions; " +
-		"export a session to check it, for example with opencode export or goose session export --format json"},
-	{"PK\x03\x04", "a zip archive, which Inspect uses for .eval logs; convert it to JSON to check it, with inspect log convert --to json"},
-	{"event:", streamReason},
-	{"data:", streamReason},
+// A signature is how the files of a format begin.
+type signature struct {
+	head string
+	at   int    // the offset of then
+	then string // "" if head is enough
 }
+
+// stores are recognized by the first bytes of a file. FILE stands for its name.
+var stores = []struct {
+	signature
+	reason string
+}{
+	{signature{head: "SQLite format 3\x00"}, "an SQLite database, which opencode, Goose, Crush, Zed and Cursor use for sessions; " +
+		"export a session to check it, for example with opencode export or goose session export --format json"},
+	{signature{head: "PK\x03\x04"}, "a zip archive, which Inspect uses for .eval logs; convert it to JSON to check it, with inspect log convert --to json"},
+	{signature{head: "PAR1"}, `a Parquet file; convert it to JSONL to check it, with duckdb -c "COPY (FROM 'FILE') TO 'rows.jsonl'"`},
+	{signature{head: "ARROW1\x00\x00"}, "an Arrow file; " + fromFeather},
+	{signature{head: "FEA1"}, "a Feather file; " + fromFeather},
+	// A message of a stream begins with its length and the offset of a table in it, which are small.
+	{
+		signature{"\xff\xff\xff\xff", 7, "\x00"}, "an Arrow stream, in which Hugging Face datasets are stored; convert it to JSONL to check it, with " +
+			`python -c "import datasets; datasets.Dataset.from_file('FILE').to_json('rows.jsonl')"`,
+	},
+	{signature{head: "\xfd7zXZ\x00"}, "a file compressed with xz; unpack it to check it, with xz -dc FILE | toolguard check -"},
+	{signature{"BZh", 4, "1AY&SY"}, "a file compressed with bzip2; unpack it to check it, with bzip2 -dc FILE | toolguard check -"},
+	{signature{head: "\x04\x22\x4d\x18"}, "a file compressed with lz4; unpack it to check it, with lz4 -dc FILE | toolguard check -"},
+	{signature{head: "7z\xbc\xaf\x27\x1c"}, "a 7z archive; unpack it to check it, with 7z x -so FILE | toolguard check -"},
+	{signature{head: "event:"}, streamReason},
+	{signature{head: "data:"}, streamReason},
+}
+
+// fromFeather says how to convert both formats that pandas calls Feather.
+const fromFeather = "convert it to JSONL to check it, with " +
+	`python -c "import pandas; pandas.read_feather('FILE').to_json('rows.jsonl', orient='records', lines=True)"`
 
 // store says what a source is by its first bytes. It returns "" if the source may be a
 // transcript.
@@ -165,11 +191,16 @@ func store(src *source.Source) (string, error) {
 		return "", err
 	}
 	for _, s := range stores {
-		if strings.HasPrefix(string(head[:n]), s.magic) {
+		if s.begins(string(head[:n])) {
 			return s.reason, nil
 		}
 	}
 	return "", nil
+}
+
+// begins reports whether a text begins with the signature.
+func (s *signature) begins(text string) bool {
+	return strings.HasPrefix(text, s.head) && (s.then == "" || strings.HasPrefix(text[min(s.at, len(text)):], s.then))
 }
 
 // A recognition counts the records that match each foreign format.

@@ -478,9 +478,7 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 		Source: c.src, Conv: conv, Dialect: d, Pairing: rc.Pairing, Profile: prof, Placeholder: c.opts.Placeholder,
 	}
 	plan.Known = c.placeholder
-	if t := c.tools(conv); t != nil {
-		rc.Tools = t
-	}
+	c.tools(conv, rc)
 	if conv.Unfolded != nil {
 		plan.Source = conv.Unfolded.Source()
 	}
@@ -564,16 +562,21 @@ func (c *checker) merges(conv *transcript.Conversation) {
 	}
 }
 
-// tools returns the tools declared for a conversation, nil if there are none.
-func (c *checker) tools(conv *transcript.Conversation) *schema.Tools {
-	if c.opts.Tools != nil || conv.Holder.IsZero() || conv.Unfolded != nil || len(conv.Calls) == 0 && len(conv.Results) == 0 {
-		return c.opts.Tools
+// tools tells the rules which tools are declared for a conversation.
+func (c *checker) tools(conv *transcript.Conversation, rc *rules.Context) {
+	if c.opts.Tools != nil {
+		rc.Tools = c.opts.Tools
+	}
+	if conv.Holder.IsZero() || conv.Unfolded != nil {
+		return
 	}
 	if c.holder != conv.Holder { // several conversations can be in one object
 		c.holder = conv.Holder
-		c.declared = c.schemas.Declared(c.value(conv.Holder), conv.Lists...)
+		c.declared, rc.Declarations = c.schemas.Declared(c.value(conv.Holder), conv.Lists...)
 	}
-	return c.declared
+	if rc.Tools == nil && c.declared != nil {
+		rc.Tools = c.declared
+	}
 }
 
 // sameCall reports whether two calls with one id are copies of each other. If a call has no

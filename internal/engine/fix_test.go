@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -516,6 +517,9 @@ func unexplained(text, out []byte, f *Fixed) string {
 	if log && (inserted > 0 || changed > 0) {
 		mask = append(mask, linkKeys...)
 	}
+	if slices.ContainsFunc(f.Repairs, func(r Repair) bool { return r.Rule == "null-in-schema" }) {
+		rest, restNow = nullFields.ReplaceAllString(rest, ""), nullFields.ReplaceAllString(restNow, "")
+	}
 	if !byteRepairs(f) && rest != restNow {
 		return fmt.Sprintf("between the messages there was %q, and there is %q", rest, restNow)
 	}
@@ -550,6 +554,9 @@ func unexplained(text, out []byte, f *Fixed) string {
 	}
 	return ""
 }
+
+// nullFields matches fields that are null, also in JSON in a string.
+var nullFields = regexp.MustCompile(`\\?"[^"\\]*\\?":null`)
 
 // contentKeys are the fields that contain recorded content.
 var contentKeys = []string{"content", "text", "thinking", "signature", "output", "run", "summary", "reasoning_content", "encrypted_content", "refusal"}

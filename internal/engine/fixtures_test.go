@@ -199,7 +199,7 @@ var applicable = map[string][]string{
 		"misplaced-tool-result", "result-order-mismatch", "result-kind-mismatch", "arguments-not-string",
 		"arguments-invalid-json", "empty-tool-calls", "empty-message", "block-in-wrong-role", "consecutive-roles",
 		"missing-result-name", "result-name-mismatch", "missing-arguments", "result-content-type", "missing-call-type",
-		"invalid-role", "unknown-tool", "schema-violation",
+		"invalid-role", "unknown-tool", "schema-violation", "null-in-schema",
 	},
 	"anthropic": {
 		"misplaced-tool-result", "split-tool-results", "tool-result-not-first", "mixed-tool-result-message",

@@ -365,6 +365,11 @@ type converse struct {
 	claude bool
 }
 
+// callsNothing reports whether blocks hold no call.
+func callsNothing(blocks []any) bool {
+	return !slices.ContainsFunc(blocks, func(b any) bool { return member(b)["toolUse"] != nil })
+}
+
 // takes says why the Converse API would reject a history.
 func (api converse) takes(history []object) string {
 	waits := open{}
@@ -375,7 +380,7 @@ func (api converse) takes(history []object) string {
 		switch {
 		case !user && m["role"] != "assistant":
 			return fmt.Sprint("role ", m["role"])
-		case i == 0 && !user:
+		case i == 0 && !user && !(api.claude && callsNothing(blocks)): // recorded
 			return "the assistant begins"
 		case i > 0 && m["role"] == history[i-1]["role"]:
 			return "roles in a row"

@@ -153,6 +153,12 @@ type (
 		Message int32
 		At      source.Span
 	}
+	// RemoveNulls removes the fields that are null at the offsets At from the start of List, an
+	// array or a string that holds one. The offsets are in the text of the string, and in order.
+	RemoveNulls struct {
+		List source.Span
+		At   []int64
+	}
 	// StripReasoning removes the values at Drop, which hold the reasoning of Message or tie it to
 	// reasoning, and Message itself if it then says nothing. It replaces the value at the span of
 	// each of Set by its text. Message is -1 if they are in Aside, an element among the messages that
@@ -287,6 +293,9 @@ func (*SetValue) Kind() Kind { return "set-value" }
 
 // Kind implements Action.
 func (*RemoveMember) Kind() Kind { return "remove-member" }
+
+// Kind implements Action.
+func (*RemoveNulls) Kind() Kind { return "remove-member" }
 
 // Kind implements Action.
 func (*StripReasoning) Kind() Kind { return "strip-reasoning" }

@@ -76,6 +76,7 @@ var anthropicCells = Cells{
 	ImageCount:     {Error, Medium, "", visionDocs, nil},
 	ImageSoftCount: {Warning, Medium, "", visionDocs, nil},
 	CacheLimit:     {Error, High, "A maximum of 4 blocks with cache_control may be provided. Found 5.", "gh:tghamm/Anthropic.SDK#50", nil},
+	NullSchema:     {Error, Medium, "", "gh:openai/openai-agents-python#1698 (the error is that of any invalid schema)", nil},
 }
 
 var anthropic = Profile{

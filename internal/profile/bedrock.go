@@ -49,7 +49,16 @@ var bedrockCells = Cells{
 
 var bedrock = Profile{
 	Name: "bedrock", Title: "Amazon Bedrock Converse API (Claude models)", Wire: Converse, Merges: true,
-	IDChars: WordDash, IDMax: 64, NameChars: WordDash, NameMax: 64,
+	// Recorded requests with "\n" between a document and a cachePoint were answered (Claude Sonnet 4.5:
+	// test_bedrock_cache_write_and_read of pydantic/pydantic-ai, which says that a cachePoint behind a
+	// document is refused). White space elsewhere is refused: gh:langchain-ai/langchainjs#8618,
+	// gh:NousResearch/hermes-agent#41985.
+	BlankBehindMedia: true,
+	// The same models answered a recorded request that begins with a text of the assistant
+	// (test_bedrock_anthropic_message_history_starting_with_response). Older reports of a refusal are in
+	// the cell.
+	TextFirst: true,
+	IDChars:   WordDash, IDMax: 64, NameChars: WordDash, NameMax: 64,
 	Roles: []string{"user", "assistant", "user"}, ResultForms: FormList,
 	Images: ImageLimits{Side: 8000, Many: 20, ManySide: 2000, SoftBytes: 5 << 20, SoftCount: 20},
 	Replay: ReplaySigned,

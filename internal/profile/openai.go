@@ -46,6 +46,7 @@ var openAI = Profile{
 		ConsecutiveRoles: {Info, Low, "", "", nil},
 		UserAfterTool:    {Accepted, High, "", "", nil},
 		LastRole:         {Accepted, Medium, "", "", nil},
+		NullSchema:       {Error, High, "Invalid schema for function '{name}': None is not of type 'array'.", "gh:yomorun/yomo#860", []string{"Invalid schema for function '{name}': None is not of type 'object', 'boolean'."}},
 	},
 }
 

@@ -132,6 +132,7 @@ const (
 	SplitReasoning                // the parts of an answer with reasoning apart, with another answer between them
 	NotStored                     // an item that is only stored by the provider, in a request that stores nothing
 	NoToolConfig                  // calls in a request that declares no tools
+	NullSchema                    // a null in the schema of a declared tool
 	ImageSide                     // an image with a side longer than Images.Side
 	ImageManySide                 // an image with a side longer than Images.ManySide beside many others
 	ImageBytes                    // an image longer than Images.Bytes
@@ -308,6 +309,9 @@ type Profile struct {
 	ResultForms Form
 	// BlankBesideCalls says that a text of white space may stand beside calls.
 	BlankBesideCalls bool
+	// BlankBehindMedia says that a text of white space may stand between a document, an image or a
+	// video and a marker of the prompt cache, which may not follow a document or a video directly.
+	BlankBehindMedia bool
 	// ArgsBoth says that arguments may be an object or a string that holds one.
 	ArgsBoth bool
 	// TextFirst says that the assistant may begin the history, unless it begins with a call.

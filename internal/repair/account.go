@@ -24,7 +24,8 @@ import (
 //     running; a finished or an unknown state is recorded content
 //   - plain edits: ids that are renamed, minted, relinked or omitted, with their
 //     copies; roles and types that are set; a name copied from the call; surplus
-//     prompt cache markers; ordinals and parents of records
+//     prompt cache markers; ordinals and parents of records; nulls in the schemas of
+//     tools that no schema may have
 //   - placeholders, which were never recorded, with the envelopes of their records
 //   - of an exact copy of something that stays: the id, the parent and the time of its
 //     record

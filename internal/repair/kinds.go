@@ -155,6 +155,7 @@ var rows = sync.OnceValue(func() map[reflect.Type]row {
 		of[*operation.AddMember]():    {rank: setting, do: on((*draft).addMember)},
 		of[*operation.SetValue]():     {rank: setting, do: on((*draft).setValue)},
 		of[*operation.RemoveMember](): {rank: setting, counts: counted(func(*operation.RemoveMember) Count { return Count{Removed: 1} }), do: on((*draft).removeValue)},
+		of[*operation.RemoveNulls]():  {rank: setting, counts: counted(func(a *operation.RemoveNulls) Count { return Count{Removed: len(a.At)} }), do: on((*draft).removeNulls)},
 		of[*operation.TrimText]():     {rank: setting, do: on(func(d *draft, a *operation.TrimText) bool { return d.trimText(a.Message) })},
 
 		of[*operation.DropRecord](): {

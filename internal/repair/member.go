@@ -2,11 +2,13 @@ package repair
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"sort"
 	"strings"
 	"unicode"
 
+	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -113,6 +115,43 @@ func (d *draft) setMember(t transcript.Token, key, raw string, plain bool) {
 		return
 	}
 	d.sets = append(d.sets, set{Edit: d.addFirst(owner, key, raw), plain: plain})
+}
+
+// removeNulls removes fields that are null.
+func (d *draft) removeNulls(do *operation.RemoveNulls) bool {
+	list := d.at(do.List)
+	d.around = append(d.around, do.List)
+	if list.Kind() != source.String {
+		for _, e := range cutNulls(list, do.At, do.List.Start) {
+			d.sets = append(d.sets, set{Edit: e, plain: true})
+		}
+		return true
+	}
+	// The rest of the string keeps its bytes.
+	inner := list.Raw()[1 : len(list.Raw())-1]
+	text, offset := source.Unescape(inner)
+	edits := cutNulls(source.NewValue(text, 0), do.At, 0)
+	for i := range edits {
+		at := &edits[i].Span
+		at.Start, at.End = int64(offset(int(at.Start))), int64(offset(int(at.End)))
+	}
+	d.set(do.List, `"`+string(edit.Splice(inner, 0, edits))+`"`, true)
+	return true
+}
+
+// cutNulls returns the edits that remove the fields whose values are at some offsets from base.
+func cutNulls(v source.Value, at []int64, base int64) (edits []edit.Edit) {
+	edits = cutMembers(v, func(_, val source.Value) bool {
+		_, found := slices.BinarySearch(at, val.Span().Start-base)
+		return found && val.Kind() == source.Null
+	})
+	for _, val := range children(v) {
+		if i, _ := slices.BinarySearch(at, val.Span().Start-base); i < len(at) && at[i] < val.Span().End-base && val.Kind() != source.Null {
+			edits = append(edits, cutNulls(val, at, base)...)
+		}
+	}
+	slices.SortFunc(edits, func(a, b edit.Edit) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
+	return edits
 }
 
 // trimText cuts the white space at the end of a message's text. The rest keeps its bytes.

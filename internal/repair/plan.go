@@ -158,6 +158,7 @@ type draft struct {
 	kept     map[int32]bool           // messages that get a text in place of the removed blocks
 	strip    bool                     // reasoning is removed with the call that it led to
 	taken    []source.Span            // removed elements
+	around   []source.Span            // values outside of messages in which edits are
 	stays    []source.Span            // texts that stay, of which removed texts are exact copies
 	reads    []source.Span
 	over     []source.Span // records that are replaced by others
@@ -364,7 +365,7 @@ func (d *draft) within(edits []edit.Edit) []source.Span {
 	if d.changes != nil {
 		out = append(out, d.changes.within...)
 	}
-	return out
+	return append(out, d.around...)
 }
 
 // set replaces the text at a span. plain says that the text is not recorded content.

@@ -17,7 +17,8 @@ var emptyText = &Rule{
 another shape than the ` + "`--target`" + ` accepts, an empty text beside calls does not count, because
 converters leave it out. White space counts, because converters pass it on.`,
 	Why: `Anthropic and Bedrock reject blank text, although their own answers have contained such blocks.
-They accept it inside a result, and Anthropic's API accepts white space beside calls. Gemini accepts blank text, but not a part that is completely
+They accept it inside a result, and Anthropic's API accepts white space beside calls. Bedrock accepts white
+space between a document and a ` + "`cachePoint`" + `, which may not follow a document directly. Gemini accepts blank text, but not a part that is completely
 empty. Some serializers write such a part for an empty text.`,
 	Repair: `toolguard drops the block, or the message if it contains nothing else (safe; unsafe if the message
 has signed reasoning). Then it checks the history again. The only message after a call without a
@@ -49,6 +50,9 @@ result stays until the call has one, which may be put into the message.`,
 			if c.shaped() && c.Profile.BlankBesideCalls && c.calls(m) && c.whiteSpace(b.Span) {
 				continue
 			}
+			if c.shaped() && c.Profile.BlankBehindMedia && c.behindMedia(int32(i)) && c.whiteSpace(b.Span) {
+				continue
+			}
 			if !c.shaped() && (m.Role == transcript.RoleTool || c.calls(m) && !c.whiteSpace(b.Span)) {
 				continue // converters omit an empty text, but send white space
 			}
@@ -69,6 +73,14 @@ result stays until the call has one, which may be put into the message.`,
 			c.report(b.Message, f)
 		}
 	},
+}
+
+// behindMedia reports whether a block of the user follows media and precedes a block that is neither
+// text nor media, such as a marker of the prompt cache.
+func (c *Context) behindMedia(block int32) bool {
+	m := &c.Messages[c.Blocks[block].Message]
+	return m.Role == transcript.RoleUser && block > m.BlockLo && block+1 < m.BlockHi &&
+		c.Blocks[block-1].Kind == transcript.BlockMedia && c.Blocks[block+1].Kind == transcript.BlockOther
 }
 
 // whiteSpace reports whether a blank text, or the block that holds it, contains white space.

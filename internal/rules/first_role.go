@@ -13,7 +13,7 @@ var firstRole = &Rule{
 	Strategies: []string{"leave", "drop", "text"},
 	What:       `Checks for histories whose first message after the system prompt is the assistant's.`,
 	Why: `Some providers expect a user message there. A history that was cut at its beginning starts with
-the assistant. Gemini objects only if the assistant's message contains a call.`,
+the assistant. Gemini, and Bedrock with Claude models, object only if the assistant's message contains a call.`,
 	Repair: `By default, toolguard leaves the history alone, because it does not invent a user message.
 
 | strategy | class | what toolguard does |

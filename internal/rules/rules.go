@@ -190,6 +190,7 @@ func All() []*Rule {
 		missingToolConfig,
 		unknownTool,
 		schemaViolation,
+		nullInSchema,
 	}
 }
 
@@ -318,6 +319,28 @@ type Tools interface {
 	Unchecked(tool string) []string
 }
 
+// ToolNulls are the nulls in the schema of a tool that no JSON Schema may have.
+type ToolNulls struct {
+	Tool  string
+	Nulls []Null
+}
+
+// A Null is a null in a schema, where a schema or another value must be.
+type Null struct {
+	At    int64 // the offset from the start of the list of tools, in its text if it is a string
+	Key   string
+	Named bool // Key names a property or another schema, and is not a keyword
+	// Required says that the schema requires the property.
+	Required bool
+	Depth    int // the number of keys and indexes on the path from the schema
+}
+
+// Declarations are the tools that the object around the messages declares.
+type Declarations struct {
+	List  source.Span // an array, or a string that holds one
+	Nulls []ToolNulls
+}
+
 // A Violation is one way in which arguments violate a schema.
 type Violation struct {
 	Pointer string      // from the root of the arguments
@@ -380,6 +403,9 @@ type Context struct {
 	Options
 	// Tools are the tools declared for the conversation, nil if none are known.
 	Tools Tools
+	// Declarations are those that the object around the messages declares. They are empty for all
+	// conversations of one object but the first.
+	Declarations Declarations
 
 	rule        *Rule
 	ops         map[opKey]*operation.Operation
@@ -580,7 +606,7 @@ func (c *Context) unrepairable(do operation.Action) string {
 		}
 		return ""
 	case *operation.SetState, *operation.ImageTexts, *operation.RenameID, *operation.RenamePairs, *operation.MintIDs, *operation.Retag, *operation.SetValue,
-		*operation.TrimText, *operation.RemoveMember, *operation.StripReasoning, *operation.ReorderResults, *operation.CallsLast:
+		*operation.RemoveNulls, *operation.TrimText, *operation.RemoveMember, *operation.StripReasoning, *operation.ReorderResults, *operation.CallsLast:
 		return ""
 	case *operation.Texts, *operation.DropCalls, *operation.DropResults, *operation.DropBlocks:
 		if c.Folded {

@@ -28,16 +28,16 @@ func TestSelect(t *testing.T) {
 	}{
 		{what: "nothing is named", run: rules.Names()},
 		{what: "a rule", selected: []string{"last-role"}, run: []string{"last-role"}, byName: []string{"last-role"}},
-		{what: "a category", selected: []string{"tools"}, run: []string{"unknown-tool", "schema-violation"}},
+		{what: "a category", selected: []string{"tools"}, run: []string{"unknown-tool", "schema-violation", "null-in-schema"}},
 		{
 			what: "a category and a rule of another, in the order of the catalogue", selected: []string{"tools", "broken-link"},
-			run: []string{"broken-link", "unknown-tool", "schema-violation"}, byName: []string{"broken-link"},
+			run: []string{"broken-link", "unknown-tool", "schema-violation", "null-in-schema"}, byName: []string{"broken-link"},
 		},
 		{what: "an ignored rule", ignored: []string{"last-role"}, run: without(rules.Names(), "last-role")},
-		{what: "an ignored category", ignored: []string{"tools"}, run: without(rules.Names(), "unknown-tool", "schema-violation")},
+		{what: "an ignored category", ignored: []string{"tools"}, run: without(rules.Names(), "unknown-tool", "schema-violation", "null-in-schema")},
 		{
 			what: "a category without one of its rules", selected: []string{"tools"}, ignored: []string{"unknown-tool"},
-			run: []string{"schema-violation"},
+			run: []string{"schema-violation", "null-in-schema"},
 		},
 		{what: "a rule that is also ignored", selected: []string{"last-role"}, ignored: []string{"roles"}, run: []string{}},
 		{what: "everything is ignored", ignored: rules.Categories(), run: []string{}},

@@ -153,6 +153,30 @@ func TestTargetSeesWhiteSpace(t *testing.T) {
 	})
 }
 
+// TestWhiteSpaceBehindMedia: Bedrock answered requests of Claude models with white space between a
+// document and a marker of the prompt cache.
+func TestWhiteSpaceBehindMedia(t *testing.T) {
+	const document, cache = `{"document":{"name":"d","format":"txt","source":{"bytes":"aA=="}}}`, `{"cachePoint":{"type":"default"}}`
+	for content, want := range map[string]rules.Severity{
+		`{"text":"q"},` + document + `,{"text":"\n"},` + cache + `,{"text":"What is it?"}`: rules.Off,
+		`{"text":"q"},` + document + `,{"text":""},` + cache:                               rules.Error,
+		`{"text":"q"},{"text":"\n"},` + cache:                                              rules.Error,
+		`{"text":"q"},` + document + `,{"text":"\n"}`:                                      rules.Error,
+		`{"text":"q"},` + document + `,{"text":"\n"},{"text":"What is it?"}`:               rules.Error,
+	} {
+		for _, from := range [][2]string{{"user", "bedrock"}, {"assistant", "bedrock"}, {"user", "bedrock-nova"}} {
+			role, target, due := from[0], from[1], want
+			if role == "assistant" || target != "bedrock" {
+				due = rules.Error
+			}
+			text := `{"modelId":"m","inferenceConfig":{},"messages":[{"role":"` + role + `","content":[` + content + `]},{"role":"assistant","content":[{"text":"a"}]},{"role":"user","content":[{"text":"b"}]}]}`
+			if got := worst(findingsWith(t, content, text, "--send --target "+target), "empty-text"); got != due {
+				t.Errorf("%s, %s: %s is %v, want %v", target, role, content, got, due)
+			}
+		}
+	}
+}
+
 // TestSystemPlaces: behind which roles a provider takes a system prompt is told by
 // its profile, and holds for histories of every shape.
 func TestSystemPlaces(t *testing.T) {

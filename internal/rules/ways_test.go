@@ -141,9 +141,9 @@ var ways = map[string][]way{
 		{text: chat(`{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"tool_result","tool_use_id":"a","content":"1"}]}`), strategies: []string{"", "move", "text", "drop"}},
 	},
 	"first-role": {
-		{text: converse(), args: "--target bedrock", strategies: []string{"drop", "text"}},
-		{text: `[{"role":"assistant","content":[{"type":"text","text":"As I said."},{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]},{"role":"assistant","content":"so"},{"role":"user","content":"n"}]`, args: "--target bedrock", strategies: []string{"drop", "text"}},
-		{text: `[{"role":"assistant","content":[{"text":"a"}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"a","name":"f","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[{"text":"1"}]}},{"text":"n"}]},{"role":"assistant","content":[{"text":"b"}]}]`, args: "--target bedrock", strategies: []string{"drop", "text"}},
+		{text: converse(), args: "--target bedrock-nova", strategies: []string{"drop", "text"}},
+		{text: `[{"role":"assistant","content":[{"type":"text","text":"As I said."},{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]},{"role":"assistant","content":"so"},{"role":"user","content":"n"}]`, args: "--target bedrock-nova", strategies: []string{"drop", "text"}},
+		{text: `[{"role":"assistant","content":[{"text":"a"}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"a","name":"f","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[{"text":"1"}]}},{"text":"n"}]},{"role":"assistant","content":[{"text":"b"}]}]`, args: "--target bedrock-nova", strategies: []string{"drop", "text"}},
 	},
 	"missing-user-message": {
 		{strategies: []string{"text"}},
@@ -179,6 +179,11 @@ var ways = map[string][]way{
 	},
 	"cache-control-limit": {{strategies: standard}},
 	"missing-tool-config": {{strategies: []string{"text"}}},
+	"null-in-schema": {
+		{args: "--target openai", strategies: standard},
+		{text: `{"messages":[{"role":"user","content":"q"}],"tools":[{"name":"f","input_schema":{"properties":{"a":null},"required":["a"]}},{"name":"g","input_schema":{"properties":{"a":null}}}]}`, args: "--target anthropic", strategies: standard},
+		{text: `{"messages":[{"role":"user","content":"q"}],"tools":"[{\"name\":\"f\",\"input_schema\":{\"properties\":{\"a\":null},\"required\":[\"a\"]}},{\"name\":\"g\",\"input_schema\":{\"properties\":{\"a\":null}}}]"}`, args: "--target anthropic", strategies: standard},
+	},
 }
 
 // noWay says why an error cannot be resolved.

@@ -23,14 +23,16 @@ type compiler struct {
 
 	patterns  map[string]*regexp.Regexp // nil for an invalid pattern
 	unchecked []string
+	nulls     map[int64]bool // the offsets of the fields that are left out
 	// invalid is set if the text is not a valid schema.
 	invalid bool
 }
 
-// compile returns the compiled schema and its invalid patterns. The node is nil if v is
-// not a valid schema.
-func compile(v source.Value) (n *node, unchecked []string) {
+// compile returns the compiled schema without some fields, which are null, and its invalid
+// patterns. The node is nil if v is not a valid schema without them.
+func compile(v source.Value, nulls map[int64]bool) (n *node, unchecked []string) {
 	c := &compiler{
+		nulls:     nulls,
 		addresses: map[string]*section{},
 		known:     map[int64]*section{},
 		objects:   map[int64]*object{},
@@ -60,6 +62,10 @@ func (c *compiler) object(v source.Value) *object {
 	o := c.objects[at]
 	if o == nil {
 		o = newObject(v)
+		if len(c.nulls) > 0 {
+			o.members = slices.DeleteFunc(o.members, func(m member) bool { return c.nulls[m.value.Span().Start] })
+			o.numbers = nil // they have changed
+		}
 		c.objects[at] = o
 	}
 	return o

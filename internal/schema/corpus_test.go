@@ -44,7 +44,7 @@ func TestCorpus(t *testing.T) {
 			}
 			for _, schema := range slices.Sorted(maps.Keys(h.schemas)) {
 				tools++
-				n, unchecked := compile(parsed(schema))
+				n, unchecked := compile(parsed(schema), nil)
 				ref := newOther(t, schema)
 				for i, args := range slices.Sorted(maps.Keys(h.arguments)) {
 					if i == 40 {

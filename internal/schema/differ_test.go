@@ -18,7 +18,7 @@ import (
 // other implementation.
 func differ(t *testing.T, schema, arguments string) string {
 	t.Helper()
-	n, unchecked := compile(source.NewValue([]byte(schema), 0))
+	n, unchecked := compile(source.NewValue([]byte(schema), 0), nil)
 	return differOf(t, n, unchecked, newOther(t, schema), arguments)
 }
 
@@ -75,7 +75,7 @@ func TestRandom(t *testing.T) {
 	schemas, broken, fits, none := 0, 0, 0, 0
 	for n := 0; n < pairs; {
 		text := g.schema()
-		compiled, unchecked := compile(source.NewValue([]byte(text), 0))
+		compiled, unchecked := compile(source.NewValue([]byte(text), 0), nil)
 		ref := newOther(t, text)
 		schemas++
 		if compiled == nil {

@@ -23,6 +23,10 @@ type Tools struct {
 	schemas map[string]*node // nil for a tool without a schema
 	// unchecked are the invalid patterns in the schema of each tool.
 	unchecked map[string][]string
+	// nulls are those in the schemas, at offsets from start.
+	nulls []rules.ToolNulls
+	start int64
+	text  bool // the list is JSON in a string
 	// validators are reused between calls.
 	validators sync.Pool
 }
@@ -37,9 +41,9 @@ func Parse(text []byte) (*Tools, error) {
 		return nil, fmt.Errorf("invalid JSON at byte %d", s.At)
 	}
 	v := source.NewValue(text, 0)
-	t := new(Cache).Declared(v)
+	t, _ := new(Cache).Declared(v)
 	if t == nil && v.Kind() == source.Array {
-		t = read(v)
+		t = read(v, 0)
 	}
 	if t == nil {
 		return nil, errNoTools
@@ -63,7 +67,7 @@ func (c *Cache) read(list source.Value) *Tools {
 	if t, known := c.made[string(text)]; known {
 		return t
 	}
-	t := read(list)
+	t := readText(list)
 	if c.size += len(text); c.made == nil || c.size > mostCached {
 		c.made, c.size = map[string]*Tools{}, len(text)
 	}
@@ -74,11 +78,13 @@ func (c *Cache) read(list source.Value) *Tools {
 // toolPlaces are the paths at which objects declare tools, the preferred one first.
 var toolPlaces = [...][]string{{"tools"}, {"functions"}, {"toolConfig", "tools"}, {"result", "tools"}}
 
-// Declared returns the tools that an object declares beside its messages, or nil. lists
-// are the spans of the messages.
-func (c *Cache) Declared(v source.Value, lists ...source.Span) *Tools {
+// Declared returns the tools that an object declares beside its messages, or nil, and the nulls in
+// their schemas. The list of tools may be JSON in a string. Then no tools are returned, because the
+// formats with such strings do not say where the arguments of a call are. lists are the spans of the
+// messages.
+func (c *Cache) Declared(v source.Value, lists ...source.Span) (tools *Tools, declared rules.Declarations) {
 	if v.Kind() != source.Object {
-		return nil
+		return nil, declared
 	}
 	var found [len(toolPlaces)]source.Value
 	for k, val := range v.Members() {
@@ -90,18 +96,42 @@ func (c *Cache) Declared(v source.Value, lists ...source.Span) *Tools {
 	}
 	for n, path := range toolPlaces {
 		list := found[n].Path(path[1:]...)
-		if list.Kind() == source.Array && list.First().Exists() && !slices.Contains(lists, list.Span()) {
-			if t := c.read(list); t != nil {
-				return t
+		if (list.Kind() == source.Array && list.First().Exists() || list.Kind() == source.String) && !slices.Contains(lists, list.Span()) {
+			if tools = c.read(list); tools != nil {
+				declared = rules.Declarations{List: list.Span(), Nulls: tools.nulls}
+				break
 			}
 		}
 	}
-	return nil
+	if tools != nil && tools.text {
+		tools = nil
+	}
+	return tools, declared
 }
 
-// read reads an array of tools. It returns nil if none of them has a name.
-func read(list source.Value) *Tools {
-	t := &Tools{schemas: map[string]*node{}, unchecked: map[string][]string{}}
+// readText is read for an array, or for a string that holds one.
+func readText(v source.Value) *Tools {
+	if v.Kind() != source.String {
+		return read(v, v.Span().Start)
+	}
+	if inner := v.Raw()[1:]; inner[source.SkipBlank(inner, 0)] != '[' {
+		return nil
+	}
+	text := []byte(v.Str())
+	if s := source.NewScanner().Scan(text, 0, source.Strict); s.Kind != source.FaultNone || source.SkipBlank(text, s.End) < len(text) {
+		return nil
+	}
+	t := read(source.NewValue(text, 0), 0)
+	if t != nil {
+		t.text = true
+	}
+	return t
+}
+
+// read reads an array of tools in a text that starts at an offset. It returns nil if none of them has
+// a name.
+func read(list source.Value, start int64) *Tools {
+	t := &Tools{schemas: map[string]*node{}, unchecked: map[string][]string{}, start: start}
 	for _, e := range list.Elements() {
 		t.add(e)
 	}
@@ -131,19 +161,36 @@ func (t *Tools) add(e source.Value) {
 	if name.Kind() != source.String || name.Str() == "" {
 		return
 	}
+	s := schemaOf(e)
+	var out map[int64]bool
+	if found := nullsOf(s, t.start); len(found) > 0 {
+		t.nulls = append(t.nulls, rules.ToolNulls{Tool: name.Str(), Nulls: found})
+		// They would make the schema invalid, and stand for no field.
+		out = map[int64]bool{}
+		for _, n := range found {
+			out[t.start+n.At] = true
+		}
+	}
 	if _, known := t.schemas[name.Str()]; known {
 		return
 	}
 	t.names = append(t.names, name.Str())
 	t.schemas[name.Str()] = nil
+	if s.Exists() {
+		t.schemas[name.Str()], t.unchecked[name.Str()] = compile(s, out)
+	}
+}
+
+// schemaOf returns the schema of a tool, None if it has none.
+func schemaOf(tool source.Value) source.Value {
 	for _, path := range [][]string{
 		{"parameters"}, {"parametersJsonSchema"}, {"input_schema"}, {"inputSchema", "json"}, {"inputSchema"},
 	} {
-		if s := e.Path(path...); s.Kind() == source.Object {
-			t.schemas[name.Str()], t.unchecked[name.Str()] = compile(s)
-			return
+		if s := tool.Path(path...); s.Kind() == source.Object {
+			return s
 		}
 	}
+	return source.Value{}
 }
 
 // Names implements rules.Tools.

@@ -119,9 +119,10 @@ func TestDeclared(t *testing.T) {
 	for text, want := range map[string]int{
 		`{"messages":[]}`: 0, `[]`: 0, `null`: 0, `{"tools":{}}`: 0,
 		`{"tools":[{"type":"web_search"}],"functions":[{"name":"f"}]}`: 1,
+		`{"tools":" [{\"name\":\"f\"}]"}`:                              0,
 	} {
 		n := 0
-		if tools := new(Cache).Declared(source.NewValue([]byte(text), 0)); tools != nil {
+		if tools, _ := new(Cache).Declared(source.NewValue([]byte(text), 0)); tools != nil {
 			n = len(tools.Names())
 		}
 		if n != want {
@@ -172,7 +173,8 @@ func TestBroken(t *testing.T) {
 func TestCache(t *testing.T) {
 	t.Parallel()
 	declared := func(c *Cache, name string) *Tools {
-		return c.Declared(source.NewValue([]byte(`{"n":1,"tools":[{"name":"`+name+`","input_schema":{"type":"object"}}]}`), 0))
+		tools, _ := c.Declared(source.NewValue([]byte(`{"n":1,"tools":[{"name":"`+name+`","input_schema":{"type":"object"}}]}`), 0))
+		return tools
 	}
 	var c Cache
 	first := declared(&c, "a")

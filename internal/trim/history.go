@@ -271,7 +271,7 @@ func (h *History) suits(before, k int) bool {
 	refuses := func(at profile.Point) bool { return h.profile.Cell(at).Effective() >= profile.Warning }
 	m := &h.conv.Messages[k]
 	if before < 0 {
-		return !h.speaks(k) || !refuses(profile.FirstRole) || h.profile.TextFirst && !h.calls(k)
+		return !h.speaks(k) || !refuses(profile.FirstRole) || h.profile.TextFirst && !h.calls(k) && h.asked(k)
 	}
 	prev := &h.conv.Messages[before]
 	switch {
@@ -283,6 +283,11 @@ func (h *History) suits(before, k int) bool {
 		return !refuses(profile.ConsecutiveRoles) || m.Role == transcript.RoleUser && h.profile.UsersInRow
 	}
 	return true
+}
+
+// asked reports whether a message of the user follows message k.
+func (h *History) asked(k int) bool {
+	return slices.ContainsFunc(h.conv.Messages[k+1:], func(m transcript.Message) bool { return m.Role == transcript.RoleUser })
 }
 
 // ends reports whether a history may end with a message.
