@@ -35,7 +35,7 @@ const (
 	roleObserved                  // it does so even if it is null
 	roleRecorded                  // it has the attributes of a span
 	roleTold                      // it is the input or the output of a span
-	roleTimed                     // it says when a span began
+	roleTimed                     // it says when a span began, or what it took
 	rolePiece                     // a piece of an answer has it
 )
 
@@ -64,11 +64,11 @@ var fields = []field{
 	{"previous_response_id|conversation", roleState, ""},
 	{"host|url|uri|endpoint|base_url|baseUrl|baseURL|api_base|apiBase|provider|custom_llm_provider", roleHost, ""},
 
-	{"traceId|trace_id|traceID|spanId|span_id|spanID|spanContext|context|parentObservationId", roleSpan, ""},
+	{"traceId|trace_id|traceID|spanId|span_id|spanID|spanContext|context|parentObservationId|uuid|parentUuid|children", roleSpan, ""},
 	{"parentObservationId", roleObserved, ""},
 	{"attributes|tags|span_attributes", roleRecorded, ""},
 	{"input|output", roleTold, ""},
-	{"startTime|start_time", roleTimed, ""},
+	{"startTime|start_time|metrics", roleTimed, ""},
 
 	{
 		"type|object|done|messageStart|contentBlockStart|contentBlockDelta|contentBlockStop|messageStop|message_start|content_block_start|" +
@@ -172,7 +172,11 @@ func look(set *dialect.Set, v source.Value, skip func(key source.Value) bool) (k
 			continue
 		}
 		r := m.roles(0)
-		switch is := val.Kind(); {
+		is := val.Kind()
+		if is == source.Number { // the words of a vocabulary are keys with numbers
+			r &^= roleTold | roleRecorded
+		}
+		switch {
 		case is == source.Null:
 			k.named |= r
 			k.naming |= holder

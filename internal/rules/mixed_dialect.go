@@ -20,6 +20,9 @@ across dialects, but no provider accepts the history as it is.`,
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
 	Check: func(c *Context) {
+		if c.Slice {
+			return // the input and the output of a span may have two forms
+		}
 		for i := range c.Messages {
 			if m := &c.Messages[i]; m.Has(transcript.MessageForeign) && !c.wronglyPut(int32(i)) {
 				c.report(int32(i), Finding{

@@ -33,12 +33,17 @@ func (t *transcriber) binary(n *yaml.Node) error {
 		return t.str(n)
 	}
 	runs := p.runs
-	if plain := unpacked(data); plain != nil {
+	plain := unpacked(data)
+	if t.unpacked += len(plain); t.unpacked > maxDocument {
+		return t.fail(p.from, "its compressed texts are too long")
+	}
+	if plain != nil {
 		data, runs, ends = plain, []run{{from: p.from, to: p.to}}, []int{0}
 	}
 	if !utf8.Valid(data) {
 		return t.str(n)
 	}
+	before := t.u.Len()
 	w := quoting{t: t}
 	w.quote(p.from)
 	for i, part := range unfold.Base64Lines(data, ends) {
@@ -47,6 +52,9 @@ func (t *transcriber) binary(n *yaml.Node) error {
 		}
 	}
 	w.quote(p.to)
+	if plain != nil {
+		t.most += t.u.Len() - before // compressed text is longer than the file
+	}
 	return nil
 }
 

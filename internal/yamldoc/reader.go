@@ -105,6 +105,8 @@ type transcriber struct {
 	base int64
 	line int
 	most int // how long the JSON may become
+	// unpacked is how much compressed text was unpacked.
+	unpacked int
 
 	lines []int // where each line begins
 	last  int   // the last line with a node, from 0
@@ -176,16 +178,18 @@ func (t *transcriber) members(n *yaml.Node, at source.Span, depth int, named map
 				merged = append(merged[:len(merged)-1], val.Content...)
 			}
 			continue
-		case key.Kind != yaml.ScalarNode:
-			return t.fail(t.offset(key), "a key is a list or a mapping")
-		case merging && named[key.Value]:
+		}
+		name := nameOf(key, 0)
+		if merging && named[name] {
 			continue
 		}
 		if len(named) > 0 {
 			t.u.Put(",", at)
 		}
-		named[key.Value] = true
-		if err := t.str(key); err != nil {
+		named[name] = true
+		if key.Kind != yaml.ScalarNode {
+			t.u.Put(`"`+escaped(name)+`"`, t.at(key))
+		} else if err := t.str(key); err != nil {
 			return err
 		}
 		t.u.Put(":", at)
@@ -205,6 +209,29 @@ func (t *transcriber) members(n *yaml.Node, at source.Span, depth int, named map
 		}
 	}
 	return nil
+}
+
+// mostOfName is how many characters the name of a key has that is no scalar.
+const mostOfName = 1 << 10
+
+// nameOf returns the name of a key. A list or a mapping, which is how Python writes an object with a
+// class of its own, has the texts in it as its name.
+func nameOf(n *yaml.Node, depth int) string {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if n.Kind == yaml.ScalarNode || depth > source.MaxDepth {
+		return n.Value
+	}
+	var out []string
+	size := 0
+	for _, e := range n.Content {
+		text := nameOf(e, depth+1)
+		if out, size = append(out, text), size+len(text); size > mostOfName {
+			break
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // at returns the span of the first character of a node.
