@@ -21,7 +21,7 @@ var OpenAIResponses = &Dialect{
 		"decisive if type=web_search_call|file_search_call|code_interpreter_call|image_generation_call|mcp_call|mcp_list_tools|hosted_tool_call|item_reference and @keys.#!=1",
 		"shared if type=reasoning and !role:string and summary|encrypted_content:any",
 		"decisive if type=function_call|custom_tool_call|computer_call|local_shell_call|shell_call|apply_patch_call|tool_search_call|program|mcp_approval_request and !role:string and call_id|callId|name",
-		"decisive if type=function_call_output|function_call_result|custom_tool_call_output|computer_call_output|computer_call_result|local_shell_call_output|shell_call_output|apply_patch_call_output|program_output and !role:string and call_id|callId|output",
+		"decisive if type=function_call_output|function_call_result|custom_tool_call_output|computer_call_output|computer_call_result|local_shell_call_output|shell_call_output|apply_patch_call_output|program_output and !role:string and call_id|callId|output|result",
 		"decisive if type=local_shell_call|local_shell_call_output|mcp_approval_request and !role:string and id",
 		"decisive if type=tool_search_output and !role:string and call_id|callId|tools",
 		"decisive if type=mcp_approval_response and !role:string and call_id|callId|approval_request_id|approve",
@@ -61,7 +61,8 @@ var OpenAIResponses = &Dialect{
 			{Call: "shell_call", Outputs: []string{"shell_call_output"}, Kind: transcript.KindShell},
 			{Call: "apply_patch_call", Outputs: []string{"apply_patch_call_output"}, Kind: transcript.KindApplyPatch},
 			{Call: "tool_search_call", Outputs: []string{"tool_search_output"}, Kind: transcript.KindToolSearch, Payload: "tools"},
-			{Call: "program", Outputs: []string{"program_output"}, Kind: transcript.KindProgram},
+			// The SDK has the result of a program under another key (openai-agents-python, ProgramOutput).
+			{Call: "program", Outputs: []string{"program_output"}, Kind: transcript.KindProgram, Payload: "result"},
 			{Call: "mcp_approval_request", Outputs: []string{"mcp_approval_response"}, Kind: transcript.KindApproval, CallID: "id", OutputID: "approval_request_id", Payload: "approve"},
 		},
 	}},
