@@ -78,6 +78,7 @@ type tally struct {
 	unknownTools  int              // messages of an unknown dialect
 	spans         int              // span records without messages
 	pieces        int              // records with events of a stream
+	noneAlone     bool             // the last record has no single message that makes a call or answers one
 	places        []Place
 	forced        *dialect.Dialect
 	docLog        *dialect.Dialect
@@ -294,6 +295,7 @@ func (t *tally) count(v source.Value, document bool) {
 		t.pieces++
 	}
 	if len(found) == 0 {
+		t.noneAlone = !look.sole
 		if look.spans {
 			t.spans++
 			t.unread++
@@ -355,6 +357,9 @@ func (t *tally) row(v source.Value) bool {
 // alone counts single messages in a document without any other messages. It reports
 // whether there are any.
 func (t *tally) alone(v source.Value) bool {
+	if t.noneAlone {
+		return false
+	}
 	found := findLone(t.set, v)
 	if len(found) > 0 {
 		t.conversation(v, found, true)
