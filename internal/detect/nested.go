@@ -15,10 +15,7 @@ func nestedMessages(set *dialect.Set, list source.Value) (*dialect.Dialect, []so
 	if k := list.First().Kind(); k != source.Array && k != source.Object {
 		return nil, nil
 	}
-	for _, d := range set.All() {
-		if len(d.MessagePaths) == 0 {
-			continue
-		}
+	for _, d := range set.Having(dialect.Nests) {
 		var parts []source.Value
 		sure, n, holds := false, 0, 0
 		for _, e := range list.Present() {

@@ -273,8 +273,8 @@ func (t *votes) add(set *dialect.Set, v source.Value, h *head) recordClaim {
 	}
 	h.read(v)
 	marked := set.ByMarks(v)
-	for _, d := range set.All() {
-		if d.Log == nil || marked != nil && d != marked {
+	for _, d := range set.Having(dialect.Logs) {
+		if marked != nil && d != marked {
 			continue
 		}
 		c := claimRecord(set, d, h, v)

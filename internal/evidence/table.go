@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"strings"
@@ -256,7 +257,7 @@ func read(v source.Value, at map[string]int, slots []source.Value) {
 	for k, val := range v.Members() {
 		raw := k.Raw()
 		n, known := at[string(raw[1:len(raw)-1])]
-		if !known && slices.Contains(raw, '\\') {
+		if !known && bytes.IndexByte(raw, '\\') >= 0 {
 			n, known = at[k.Str()]
 		}
 		if known && !slots[n].Exists() {
