@@ -91,6 +91,7 @@ type beginning struct {
 	document source.Record
 	first    source.Kind // of the first readable record
 	bad      int         // unreadable records
+	unread   bool        // no dialect reads the last record
 }
 
 func newBeginning(framing source.Framing, opts Options) *beginning {
@@ -151,10 +152,11 @@ func (b *beginning) add(rec source.Record, into []string, n int) {
 	if b.first == source.None {
 		b.first = v.Kind()
 	}
-	if n <= headRecords {
+	if n <= headRecords || b.unread {
 		v = b.index.Of(v) // every dialect examines it
 	}
 	read := b.tally.add(v, b.framing == source.FramingDocument)
+	b.unread = !read
 	if b.opts.Dialect == nil && (!read || n <= headRecords) { // what else it could be
 		b.foreign.add(v, read)
 	}
