@@ -269,6 +269,9 @@ func (t *votes) add(set *dialect.Set, v source.Value, h *head) recordClaim {
 		return most
 	}
 	h.read(v)
+	if !slices.ContainsFunc(h.names[:h.n], set.MayRecord) {
+		return most
+	}
 	marked := set.ByMarks(v)
 	for _, d := range set.Having(dialect.Logs) {
 		if marked != nil && d != marked || h.in(d.Log.Type).Kind() != source.String {

@@ -3,6 +3,7 @@ package dialect
 import (
 	"math/bits"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/toolguard/toolguard/internal/evidence"
@@ -17,6 +18,7 @@ type Set struct {
 	userDefined []*Dialect // from the config file
 	known       *Dialect   // the user-defined dialect in which files are known to be written, or nil
 	having      [traits][]*Dialect
+	typeKeys    []string // the first keys of the types of records of logs
 	holders     []holder
 	holderKeys  map[string]HolderKeys
 	holderBits  int
@@ -71,6 +73,13 @@ func newSet(all []*Dialect, known *Dialect) *Set {
 		}
 		if d.Holder != nil {
 			s.addHolder(d)
+		}
+		if d.Log != nil {
+			for alt := range d.Log.Type.Alternatives() {
+				if key, _, _ := strings.Cut(string(alt), "."); !slices.Contains(s.typeKeys, key) {
+					s.typeKeys = append(s.typeKeys, key)
+				}
+			}
 		}
 	}
 	return s
@@ -167,6 +176,20 @@ var traitsOf = [traits]func(*Dialect) bool{
 	Prompts:  func(d *Dialect) bool { return len(d.Prompt) > 0 },
 	Begins:   func(d *Dialect) bool { return len(d.NewSession) > 0 },
 	Nests:    func(d *Dialect) bool { return len(d.MessagePaths) > 0 },
+}
+
+// MayRecord reports whether a key begins a path to the type of a record in one of the logs. Each
+// record has such a key.
+func (s *Set) MayRecord(key []byte) bool {
+	if s == nil {
+		s = builtin()
+	}
+	for _, k := range s.typeKeys {
+		if string(key) == k {
+			return true
+		}
+	}
+	return false
 }
 
 // Having lists the dialects with a trait, in the order of All.
