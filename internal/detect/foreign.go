@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
@@ -149,14 +150,35 @@ func (r *recognition) add(v source.Value, read bool) {
 	if v.Kind() != source.Object {
 		return
 	}
+	keys := foreignKeys()
+	may := keys[""]
+	for k := range v.Members() {
+		may |= keys[string(k.Text())]
+	}
 	for i := range foreigners {
-		if f := &foreigners[i]; f.calls || !read {
+		if f := &foreigners[i]; may>>i&1 == 1 && (f.calls || !read) {
 			if weight, _ := f.signs.Weigh(v, false); weight > evidence.None {
 				r.by[i]++
 			}
 		}
 	}
 }
+
+// foreignKeys maps a key to the foreign formats of which a record could be that has it, a bit for
+// each. Those without keys are at "".
+var foreignKeys = sync.OnceValue(func() map[string]uint64 {
+	of := map[string]uint64{}
+	for i := range foreigners {
+		keys := foreigners[i].signs.Needs()
+		if len(keys) == 0 {
+			keys = []string{""}
+		}
+		for _, key := range keys {
+			of[key] |= 1 << i
+		}
+	}
+	return of
+})
 
 // any reports whether a record matches a foreign format.
 func (r *recognition) any() bool {

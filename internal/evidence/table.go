@@ -181,6 +181,29 @@ func (t *Table) compile() {
 	t.known = slices.AppendSeq(slices.Clone(t.Knows), maps.Keys(t.slots.of))
 }
 
+// Needs returns keys of which an object has at least one if a row is evidence for it. It returns
+// none if a row needs no key.
+func (t *Table) Needs() (keys []string) {
+	t.once.Do(t.compile)
+	for i := range t.rows {
+		if t.rows[i].Weight == None {
+			continue
+		}
+		var of []string
+		for _, c := range t.rows[i].If {
+			// Most objects of some kinds have a type.
+			if k := c.Keys(); !c.not && len(k) > 0 && !slices.Contains(k, "") && (of == nil || !slices.Contains(k, "type")) {
+				of = k
+			}
+		}
+		if of == nil {
+			return nil
+		}
+		keys = append(keys, of...)
+	}
+	return keys
+}
+
 // place gives each first key a slot.
 func (s *slots) place(conds []*Cond) {
 	for _, c := range conds {
