@@ -222,12 +222,16 @@ func (f *finder) wrapped(list source.Value, path []string, ctx Place) bool {
 // returns nil if there is none, or if the elements hold conversations elsewhere too.
 func wrapOf(set *dialect.Set, v source.Value) []string {
 	t := &wrapTally{set: set}
+	var index source.Indexer
 	for i, e := range v.Present() {
 		if i == listHead {
 			break
 		}
 		t.n++
-		if e.Kind() == source.Object && e.Get("role").Kind() != source.String {
+		if e.Kind() != source.Object {
+			continue
+		}
+		if e = index.Of(e); e.Get("role").Kind() != source.String {
 			t.add(e)
 		}
 	}
