@@ -18,7 +18,7 @@ type Set struct {
 	userDefined []*Dialect // from the config file
 	known       *Dialect   // the user-defined dialect in which files are known to be written, or nil
 	having      [traits][]*Dialect
-	typeKeys    []string // the first keys of the types of records of logs
+	typeKeys    map[string]bool // the first keys of the types of records of logs
 	holders     []holder
 	holderKeys  map[string]HolderKeys
 	holderBits  int
@@ -48,7 +48,7 @@ func Builtin() *Set { return builtin() }
 
 func newSet(all []*Dialect, known *Dialect) *Set {
 	s := &Set{
-		all: all, memories: &sync.Pool{New: func() any { return &memory{} }}, holderKeys: map[string]HolderKeys{}, known: known, keywords: newKeywordTable(all, known),
+		all: all, memories: &sync.Pool{New: func() any { return &memory{} }}, holderKeys: map[string]HolderKeys{}, typeKeys: map[string]bool{}, known: known, keywords: newKeywordTable(all, known),
 	}
 	s.elements = sync.OnceValue(func() *evidence.Aspect { return elementsOf(all) })
 	s.requests = sync.OnceValue(func() *evidence.Aspect { return requestsOf(all) })
@@ -76,9 +76,8 @@ func newSet(all []*Dialect, known *Dialect) *Set {
 		}
 		if d.Log != nil {
 			for alt := range d.Log.Type.Alternatives() {
-				if key, _, _ := strings.Cut(string(alt), "."); !slices.Contains(s.typeKeys, key) {
-					s.typeKeys = append(s.typeKeys, key)
-				}
+				key, _, _ := strings.Cut(string(alt), ".")
+				s.typeKeys[key] = true
 			}
 		}
 	}
@@ -184,12 +183,7 @@ func (s *Set) MayRecord(key []byte) bool {
 	if s == nil {
 		s = builtin()
 	}
-	for _, k := range s.typeKeys {
-		if string(key) == k {
-			return true
-		}
-	}
-	return false
+	return s.typeKeys[string(key)]
 }
 
 // Having lists the dialects with a trait, in the order of All.

@@ -301,7 +301,7 @@ func (l *list) each(v source.Value, yield func(e source.Value) bool) {
 
 // read sets values to the fields of an object, in one pass, and reports whether it has any. If a
 // key occurs twice, the first one counts.
-func (s *slots) read(v source.Value, values []source.Value) (any bool) {
+func (s *slots) read(v source.Value, values []source.Value) (has bool) {
 	left := len(s.of)
 	for k, val := range v.Members() {
 		key := k.Raw()
@@ -316,13 +316,13 @@ func (s *slots) read(v source.Value, values []source.Value) (any bool) {
 			n, known = s.of[k.Str()]
 		}
 		if known && !values[n].Exists() {
-			values[n], any = val, true
+			values[n], has = val, true
 			if left--; left == 0 {
 				break
 			}
 		}
 	}
-	return any
+	return has
 }
 
 // room returns n values in a room on the stack if they fit.
