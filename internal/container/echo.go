@@ -1,8 +1,7 @@
 package container
 
 import (
-	"cmp"
-	"slices"
+	"sort"
 
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -114,8 +113,9 @@ func (t *thread) echoed() (out []transcript.Echo) {
 	for _, open := range t.open {
 		add(open)
 	}
-	slices.SortFunc(out, func(a, b transcript.Echo) int {
-		return cmp.Or(cmp.Compare(a.Call, b.Call), cmp.Compare(a.At.Start, b.At.Start))
+	sort.Slice(out, func(i, j int) bool {
+		a, b := &out[i], &out[j]
+		return a.Call < b.Call || a.Call == b.Call && a.At.Start < b.At.Start
 	})
 	return out
 }

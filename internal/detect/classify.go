@@ -52,7 +52,7 @@ func plainRole(v source.Value) bool {
 
 // skipped reports whether v is a bookkeeping record of some dialect.
 func skipped(set *dialect.Set, v source.Value) bool {
-	return slices.ContainsFunc(set.Skippers(), func(d *dialect.Dialect) bool { return d.Driver.(dialect.Skipper).Skips(v) })
+	return slices.ContainsFunc(set.Having(dialect.Skips), func(d *dialect.Dialect) bool { return d.Driver.(dialect.Skipper).Skips(v) })
 }
 
 // A tally counts the classes of the first records of a file.
@@ -78,6 +78,7 @@ type tally struct {
 	unknownTools  int              // messages of an unknown dialect
 	spans         int              // span records without messages
 	pieces        int              // records with events of a stream
+	noneAlone     bool             // the last record has no single message that makes a call or answers one
 	places        []Place
 	forced        *dialect.Dialect
 	docLog        *dialect.Dialect
@@ -90,7 +91,7 @@ type tally struct {
 
 func newTally(opts Options) *tally {
 	t := &tally{set: opts.Dialects, forced: opts.Dialect, wraps: wrapTally{set: opts.Dialects}}
-	for _, d := range t.set.Skippers() {
+	for _, d := range t.set.Having(dialect.Skips) {
 		t.weak = append(t.weak, weakVote{dialect: d, driver: d.Driver.(dialect.Skipper)})
 	}
 	return t
@@ -294,6 +295,7 @@ func (t *tally) count(v source.Value, document bool) {
 		t.pieces++
 	}
 	if len(found) == 0 {
+		t.noneAlone = !look.sole
 		if look.spans {
 			t.spans++
 			t.unread++
@@ -355,6 +357,9 @@ func (t *tally) row(v source.Value) bool {
 // alone counts single messages in a document without any other messages. It reports
 // whether there are any.
 func (t *tally) alone(v source.Value) bool {
+	if t.noneAlone {
+		return false
+	}
 	found := findLone(t.set, v)
 	if len(found) > 0 {
 		t.conversation(v, found, true)
@@ -403,14 +408,16 @@ func (t *tally) conversation(v source.Value, found []Place, document bool) {
 
 // controls reports whether v is a bookkeeping record of a folding log.
 func controls(set *dialect.Set, v source.Value) bool {
-	return slices.ContainsFunc(set.All(), func(d *dialect.Dialect) bool { return d.Fold != nil && d.Fold.EffectOf(v).Silent })
+	return slices.ContainsFunc(set.Having(dialect.Silences), func(d *dialect.Dialect) bool { return d.Fold.EffectOf(v).Silent })
 }
 
 // newSessionOf returns the dialect of a new session file without messages that v begins,
 // or nil.
 func newSessionOf(set *dialect.Set, v source.Value) *dialect.Dialect {
-	if i := slices.IndexFunc(set.All(), func(d *dialect.Dialect) bool { return d.IsNewSession(v) }); i >= 0 {
-		return set.All()[i]
+	for _, d := range set.Having(dialect.Begins) {
+		if d.IsNewSession(v) {
+			return d
+		}
 	}
 	return nil
 }
@@ -419,8 +426,10 @@ func newSessionOf(set *dialect.Set, v source.Value) *dialect.Dialect {
 // of a batch have the request as their body.
 func promptOf(set *dialect.Set, v source.Value) *dialect.Dialect {
 	for _, request := range []source.Value{v, v.Get("body")} {
-		if i := slices.IndexFunc(set.All(), func(d *dialect.Dialect) bool { return d.IsPrompt(request) }); i >= 0 {
-			return set.All()[i]
+		for _, d := range set.Having(dialect.Prompts) {
+			if d.IsPrompt(request) {
+				return d
+			}
 		}
 	}
 	return nil
@@ -605,11 +614,9 @@ func patchOf(set *dialect.Set, v source.Value) (d *dialect.Dialect, begins bool)
 	if v.Kind() != source.Object {
 		return nil, false
 	}
-	for _, d := range set.All() {
-		if p := d.Patch; p != nil {
-			if does := p.Effect(v); does.Kind != dialect.ChangesNothing {
-				return d, does.Kind == dialect.ChangeBegins
-			}
+	for _, d := range set.Having(dialect.Patches) {
+		if does := d.Patch.Effect(v); does.Kind != dialect.ChangesNothing {
+			return d, does.Kind == dialect.ChangeBegins
 		}
 	}
 	return nil, false

@@ -113,7 +113,7 @@ func finderFrom(set *dialect.Set, v source.Value, ctx Place) *finder {
 	for i := 0; i < len(f.sums) && len(f.found) == 0; i++ {
 		f.sums[i]()
 	}
-	if len(f.found) > 0 || !f.lists || f.spans {
+	if len(f.found) > 0 || !f.lists || f.spans || !f.wrapping() {
 		return f
 	}
 	f.wraps, f.left = true, budget(v)
@@ -156,6 +156,9 @@ type finder struct {
 	taken map[source.Span]bool
 	lists bool           // there are arrays of objects that are not messages
 	wraps bool           // the elements of arrays are searched for wrapped messages
+	later []source.Value // arrays whose elements may wrap messages, up to mostLater
+	wrap  bool           // the elements of an earlier array do
+	sole  bool           // a single message makes a call or answers one, as far as its dialect tells
 	left  int64          // how many bytes may still be searched below freeDepth
 	lone  bool           // single messages are wanted too
 	index source.Indexer // of an element of a list
@@ -199,6 +202,7 @@ func (f *finder) array(v source.Value, path []string, ctx Place, depth int) {
 	if f.lists = f.lists || v.First().Kind() == source.Object; f.wraps && f.wrapped(v, path, ctx) {
 		return
 	}
+	f.postpone(v, path)
 	n := 0
 	for range v.Present() {
 		if n++; n > 1 {
@@ -262,9 +266,11 @@ func (f *finder) object(v source.Value, path []string, ctx Place, depth int) {
 	// An object with a role or a decisive claim is itself a message and holds none.
 	if d, claim, _ := f.set.ClaimOf(v); claim == evidence.Decisive && depth > 0 ||
 		v.Get("role").Kind() == source.String && (isMessage(claim, v) || evidence.UsesUnknownTools(v)) {
-		if f.lone && claim == evidence.Decisive && !inList(path) && pairs(d, v) {
-			ctx.Traced, ctx.Hint = true, d // a missing result may be elsewhere
-			f.emit(ctx, path, ClassMessage, nil, v)
+		if claim == evidence.Decisive && !inList(path) {
+			if f.sole = true; f.lone && pairs(d, v) {
+				ctx.Traced, ctx.Hint = true, d // a missing result may be elsewhere
+				f.emit(ctx, path, ClassMessage, nil, v)
+			}
 		}
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
@@ -27,24 +28,6 @@ type foreign struct {
 	few, bulk bool
 	// within is set if programs log such records inside of records of their own.
 	within bool
-}
-
-// matches reports whether a value is a record of the format, or has one in a field at most levels
-// deeper.
-func (f *foreign) matches(v source.Value, levels int) bool {
-	if weight, _ := f.signs.Weigh(v, false); weight > evidence.None {
-		return true
-	}
-	n := 0
-	for _, val := range v.Members() {
-		if n++; levels == 0 || n > mostFields {
-			break
-		}
-		if val.Kind() == source.Object && f.matches(val, levels-1) {
-			return true
-		}
-	}
-	return false
 }
 
 // levelsWithin is how deep records inside of others are searched, and mostFields among how many
@@ -221,18 +204,64 @@ func (r *recognition) add(v source.Value, read bool) {
 	if v.Kind() != source.Object {
 		return
 	}
+	var may uint64
 	for i := range foreigners {
-		if f := &foreigners[i]; f.calls || !read {
-			levels := 0
-			if f.within {
-				levels = levelsWithin
-			}
-			if f.matches(v, levels) {
-				r.by[i]++
-			}
+		if foreigners[i].calls || !read {
+			may |= 1 << i
 		}
 	}
+	is := foreignIn(v, may, levelsWithin)
+	for i := range foreigners {
+		r.by[i] += int(is >> i & 1)
+	}
 }
+
+// foreignIn returns the foreign formats, a bit for each of those in may, of which a value is a record,
+// or has one in a field at most levels deeper.
+func foreignIn(v source.Value, may uint64, levels int) (is uint64) {
+	of := foreignKeys()
+	has := of.keys[""]
+	n := 0
+	for k, val := range v.Members() {
+		has |= of.keys[string(k.Text())]
+		if n++; levels > 0 && n <= mostFields && may&of.within != 0 && val.Kind() == source.Object {
+			is |= foreignIn(val, may&of.within, levels-1)
+		}
+	}
+	for i := range foreigners {
+		if (has & may >> i & 1) == 0 {
+			continue
+		}
+		if weight, _ := foreigners[i].signs.Weigh(v, false); weight > evidence.None {
+			is |= 1 << i
+		}
+	}
+	return is
+}
+
+// A foreignIndex maps a key to the foreign formats of which a record could be that has it, a bit for
+// each. Those without keys are at "".
+type foreignIndex struct {
+	keys   map[string]uint64
+	within uint64 // the formats with records inside of others
+}
+
+var foreignKeys = sync.OnceValue(func() foreignIndex {
+	of := foreignIndex{keys: map[string]uint64{}}
+	for i := range foreigners {
+		keys := foreigners[i].signs.Needs()
+		if len(keys) == 0 {
+			keys = []string{""}
+		}
+		for _, key := range keys {
+			of.keys[key] |= 1 << i
+		}
+		if foreigners[i].within {
+			of.within |= 1 << i
+		}
+	}
+	return of
+})
 
 // any reports whether a record matches a foreign format.
 func (r *recognition) any() bool {

@@ -23,6 +23,18 @@ func (f *finder) listClass(v source.Value, into []string) (Class, *dialect.Diale
 	n, messages, decisive, tagged, records := 0, 0, 0, 0, 0
 	before := 0      // the number of elements before the first message
 	unknown := false // an element is a message of an unknown dialect
+	other := func(e source.Value, claim evidence.Weight) (counts bool) {
+		switch {
+		case evidence.HasUnknownBlocks(e):
+			unknown = true
+			tagged++
+		case claim == evidence.Weak || skipped(set, e):
+			return false // it says nothing
+		case e.Get("type").Kind() == source.String || e.Get("role").Kind() == source.String || e.Get("content").Exists():
+			tagged++
+		}
+		return true
+	}
 	var logs votes
 	var h head
 	for i, e := range v.Present() {
@@ -30,35 +42,49 @@ func (f *finder) listClass(v source.Value, into []string) (Class, *dialect.Diale
 		if !spoken && i >= mostHeadElements || spoken && (n >= listHead || i >= 2*mostHeadElements) {
 			break
 		}
-		if !spoken {
-			before, n = before+n, 0
-		}
-		n++
 		if e = e.Path(into...); e.Kind() != source.Object {
-			continue
-		}
-		e = f.index.Of(e)
-		if c := logs.add(set, e, &h); c.Weight != evidence.None && !c.yields(set, e) {
-			if records++; !c.speaks {
-				tagged++
+			if spoken {
+				n++
 			}
 			continue
 		}
-		_, claim, _ := set.ClaimOf(e)
+		e = f.index.Of(e)
+		c := logs.add(set, e, &h)
+		record, claim := c.Weight != evidence.None && !c.yields(set, e), evidence.None
+		if !record {
+			_, claim, _ = set.ClaimOf(e)
+		}
 		switch {
+		case record:
+			if records++; !c.speaks {
+				tagged++
+			}
 		case isMessage(claim, e):
 			messages++
 			if claim == evidence.Decisive {
 				decisive++
 			}
-		case evidence.HasUnknownBlocks(e):
-			unknown = true
-			tagged++
-		case claim == evidence.Weak || skipped(set, e):
-			n-- // it says nothing
+		case spoken:
+			if other(e, claim) {
+				n++
+			}
+			continue
 		default:
-			if e.Get("type").Kind() == source.String || e.Get("role").Kind() == source.String || e.Get("content").Exists() {
-				tagged++
+			continue // in most lists, no later element is a message, so the rest is left for then
+		}
+		if n++; spoken {
+			continue
+		}
+		for j, e := range v.Present() {
+			if j == i {
+				break
+			}
+			if e = e.Path(into...); e.Kind() != source.Object {
+				before++
+				continue
+			}
+			if _, claim, _ := set.ClaimOf(e); other(e, claim) {
+				before++
 			}
 		}
 	}

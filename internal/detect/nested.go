@@ -15,30 +15,37 @@ func nestedMessages(set *dialect.Set, list source.Value) (*dialect.Dialect, []so
 	if k := list.First().Kind(); k != source.Array && k != source.Object {
 		return nil, nil
 	}
-	for _, d := range set.All() {
-		if len(d.MessagePaths) == 0 {
-			continue
-		}
-		var parts []source.Value
-		sure, n, holds := false, 0, 0
-		for _, e := range list.Present() {
-			n++
+	forms := make([]nesting, len(set.Having(dialect.Nests)))
+	n := 0
+	for _, e := range list.Present() {
+		n++
+		for i, d := range set.Having(dialect.Nests) {
 			found, ok := messagesIn(set, d, e)
 			if !ok {
 				continue // the element is opaque
 			}
-			holds++
+			f := &forms[i]
+			f.holds++
 			for _, m := range found {
 				claim, _ := set.Claim(d, m)
-				sure = sure || claim == evidence.Decisive
+				f.sure = f.sure || claim == evidence.Decisive
 			}
-			parts = append(parts, found...)
+			f.parts = append(f.parts, found...)
 		}
-		if sure && 2*holds >= n {
-			return d, parts
+	}
+	for i := range forms {
+		if f := &forms[i]; f.sure && 2*f.holds >= n {
+			return set.Having(dialect.Nests)[i], f.parts
 		}
 	}
 	return nil, nil
+}
+
+// A nesting is what elements of an array hold in the form of one dialect.
+type nesting struct {
+	parts []source.Value
+	sure  bool // a message is certainly of the dialect
+	holds int  // elements with messages
 }
 
 // messagesIn returns the messages in an element of an array. It reports false if the

@@ -170,15 +170,12 @@ func (s recordSign) String() string {
 	return s.name
 }
 
-// claimRecord says with what certainty a value is a record of a dialect's log. It is
+// claimRecord says with what certainty a value with a type is a record of a dialect's log. It is
 // decisive if the record begins such a log, or if it wraps a message and either only this
 // dialect writes the message or only this log has one of the fields.
 func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) recordClaim {
 	l := d.Log
 	typ := h.in(l.Type)
-	if typ.Kind() != source.String {
-		return recordClaim{}
-	}
 	speaks := slices.ContainsFunc(l.Speaks, typ.Is)
 	marked := d.HasMarks(v)
 	if !speaks && !marked && l.Kinds != nil && !typ.Is(l.Header) && !l.Knows(typ) {
@@ -272,9 +269,12 @@ func (t *votes) add(set *dialect.Set, v source.Value, h *head) recordClaim {
 		return most
 	}
 	h.read(v)
+	if !slices.ContainsFunc(h.names[:h.n], set.MayRecord) {
+		return most
+	}
 	marked := set.ByMarks(v)
-	for _, d := range set.All() {
-		if d.Log == nil || marked != nil && d != marked {
+	for _, d := range set.Having(dialect.Logs) {
+		if marked != nil && d != marked || h.in(d.Log.Type).Kind() != source.String {
 			continue
 		}
 		c := claimRecord(set, d, h, v)

@@ -91,6 +91,7 @@ type beginning struct {
 	document source.Record
 	first    source.Kind // of the first readable record
 	bad      int         // unreadable records
+	unread   bool        // no dialect reads the last record
 }
 
 func newBeginning(framing source.Framing, opts Options) *beginning {
@@ -151,10 +152,11 @@ func (b *beginning) add(rec source.Record, into []string, n int) {
 	if b.first == source.None {
 		b.first = v.Kind()
 	}
-	if n <= headRecords {
+	if n <= headRecords || b.unread {
 		v = b.index.Of(v) // every dialect examines it
 	}
 	read := b.tally.add(v, b.framing == source.FramingDocument)
+	b.unread = !read
 	if b.opts.Dialect == nil && (!read || n <= headRecords) { // what else it could be
 		b.foreign.add(v, read)
 	}
@@ -225,11 +227,17 @@ var calling = sync.OnceValue(func() *regexp.Regexp {
 		`|"(?:functionCall|functionResponse|function_call|toolUse|toolResult)"\s*:\s*\{\s*"(?:id|name|toolUseId|args|arguments|response|content)"\s*:\s*[^{\s]`)
 })
 
+// calls reports whether a text has what calling matches. All keys and types of that begin in one of
+// two ways, which are found fast.
+func calls(text []byte) bool {
+	return (bytes.Contains(text, []byte(`"tool`)) || bytes.Contains(text, []byte(`"function`))) && calling().Match(text)
+}
+
 // looks reports whether the head of a source looks like a transcript with calls in any
 // format.
 func looks(src *source.Source) (bool, error) {
 	head, err := src.Bytes(source.Span{End: min(src.Size(), headBytes)})
-	return calling().Match(head), err
+	return calls(head), err
 }
 
 // brokenReason says why an unreadable document is not a transcript. It returns "" if the
@@ -239,7 +247,7 @@ func brokenReason(src *source.Source, doc source.Record) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if bytes.Contains(head, []byte(`"role"`)) || bytes.Contains(head, []byte(`"parentUuid"`)) || calling().Match(head) {
+	if bytes.Contains(head, []byte(`"role"`)) || bytes.Contains(head, []byte(`"parentUuid"`)) || calls(head) {
 		return "", nil
 	}
 	return faultReason(doc), nil

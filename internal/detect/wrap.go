@@ -174,10 +174,38 @@ func (t *tally) wrapper(class Class, document bool) []string {
 	return nil
 }
 
+// mostLater is how many arrays are postponed.
+const mostLater = 256
+
+// postpone notes an array that may wrap messages. Looking for them takes long, and is only
+// necessary if there are no others.
+func (f *finder) postpone(list source.Value, path []string) {
+	if f.wraps || f.lone || f.wrap || len(f.found) > 0 || isAlternative(path) {
+		return
+	}
+	if len(f.later) == mostLater {
+		f.wrapping()
+	}
+	f.later = append(f.later, list.Light())
+}
+
+// wrapping reports whether the elements of a postponed array wrap messages. If none do, a search
+// for wrapped messages finds nothing.
+func (f *finder) wrapping() bool {
+	f.wrap = f.wrap || slices.ContainsFunc(f.later, func(list source.Value) bool { return wrapOf(f.set, list) != nil })
+	f.later = f.later[:0]
+	return f.wrap
+}
+
+// isAlternative reports whether a path leads to an array whose elements do not form a conversation.
+func isAlternative(path []string) bool {
+	return len(path) > 0 && slices.Contains(alternatives, path[len(path)-1])
+}
+
 // wrapped finds the conversation whose messages are wrapped by the elements of an array.
 // It reports whether there is one.
 func (f *finder) wrapped(list source.Value, path []string, ctx Place) bool {
-	if n := len(path); n > 0 && slices.Contains(alternatives, path[n-1]) {
+	if isAlternative(path) {
 		return false
 	}
 	if ctx.Into = wrapOf(f.set, list); ctx.Into == nil {
@@ -194,12 +222,16 @@ func (f *finder) wrapped(list source.Value, path []string, ctx Place) bool {
 // returns nil if there is none, or if the elements hold conversations elsewhere too.
 func wrapOf(set *dialect.Set, v source.Value) []string {
 	t := &wrapTally{set: set}
+	var index source.Indexer
 	for i, e := range v.Present() {
 		if i == listHead {
 			break
 		}
 		t.n++
-		if e.Kind() == source.Object && e.Get("role").Kind() != source.String {
+		if e.Kind() != source.Object {
+			continue
+		}
+		if e = index.Of(e); e.Get("role").Kind() != source.String {
 			t.add(e)
 		}
 	}

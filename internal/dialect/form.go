@@ -15,6 +15,18 @@ func writes(v source.Value, s string) bool {
 	return v.Is(s) || v.Kind() != source.String && string(v.Raw()) == s
 }
 
+// pick sets out to the fields of an object with certain keys, in one pass. If a key occurs
+// twice, the first one counts.
+func pick(out []source.Value, v source.Value, keys ...string) {
+	for k, val := range v.Members() {
+		for i, key := range keys {
+			if !out[i].Exists() && k.Is(key) {
+				out[i] = val
+			}
+		}
+	}
+}
+
 // fill returns the fields of the object that a template makes with values.
 func fill(form Template, values map[string]string) []Field {
 	var out []Field

@@ -96,10 +96,13 @@ func (d geminiCLIMessages) WriteText(t NewText) Text {
 
 // geminiCLIFolding returns the effect of a record of a session.
 func geminiCLIFolding(v source.Value) Folding {
-	does := Folding{Silent: !isSet(v.Get("type")) && (v.Get("$set").Kind() == source.Object || isSet(v.Get("$rewindTo")) || isSet(v.Get("projectHash")) && isSet(v.Get("sessionId")))}
-	if to := v.Get("$rewindTo"); to.Kind() == source.String {
+	var at [5]source.Value
+	pick(at[:], v, "type", "$set", "$rewindTo", "projectHash", "sessionId") // it is asked of every record of many files
+	typ, set, to := at[0], at[1], at[2]
+	does := Folding{Silent: !isSet(typ) && (set.Kind() == source.Object || isSet(to) || isSet(at[3]) && isSet(at[4]))}
+	if to.Kind() == source.String {
 		does.Back = to
-	} else if list := v.Get("$set").Get("messages"); list.First().Exists() {
+	} else if list := set.Get("messages"); list.First().Exists() {
 		does.All = list
 	}
 	return does

@@ -40,11 +40,26 @@ func (l Lens) Valid() error {
 // In returns the value at the end of the path: the first alternative that is not
 // null, else the first that is null, else None.
 func (l Lens) In(v source.Value) source.Value {
-	// Most lenses are a single key.
-	if l != "" && v.Kind() == source.Object && strings.IndexByte(string(l), '.') < 0 && strings.IndexByte(string(l), '|') < 0 {
-		return v.Get(string(l))
+	// Most lenses are a single key, or several.
+	if l == "" || v.Kind() != source.Object || strings.IndexByte(string(l), '.') >= 0 {
+		return l.From(v.Get, v)
 	}
-	return l.From(v.Get, v)
+	var null source.Value
+	for rest, more := string(l), true; more; {
+		var key string
+		key, rest, more = strings.Cut(rest, "|")
+		got := v // an empty path leads to the element itself
+		if key != "" {
+			got = v.Get(key)
+		}
+		if isSet(got) {
+			return got
+		}
+		if !null.Exists() {
+			null = got
+		}
+	}
+	return null
 }
 
 // From is In for an element whose fields have been read already.

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/source"
@@ -145,10 +146,9 @@ func (l *Log) Message(get func(key string) source.Value, record source.Value) so
 
 // Knows reports whether the log has records of this type that hold no message.
 func (l *Log) Knows(typ source.Value) bool {
-	for _, kind := range l.Kinds {
-		if prefix, all := strings.CutSuffix(kind, "*"); all && strings.HasPrefix(typ.Str(), prefix) || typ.Is(kind) {
-			return true
-		}
-	}
-	return false
+	text := typ.Text()
+	return slices.ContainsFunc(l.Kinds, func(kind string) bool {
+		prefix, all := strings.CutSuffix(kind, "*")
+		return string(text) == kind || all && len(text) >= len(prefix) && string(text[:len(prefix)]) == prefix
+	})
 }

@@ -3,6 +3,7 @@ package dialect
 import (
 	"math/bits"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/toolguard/toolguard/internal/evidence"
@@ -16,7 +17,8 @@ type Set struct {
 	all         []*Dialect
 	userDefined []*Dialect // from the config file
 	known       *Dialect   // the user-defined dialect in which files are known to be written, or nil
-	skippers    []*Dialect // that have bookkeeping records
+	having      [traits][]*Dialect
+	typeKeys    map[string]bool // the first keys of the types of records of logs
 	holders     []holder
 	holderKeys  map[string]HolderKeys
 	holderBits  int
@@ -46,7 +48,7 @@ func Builtin() *Set { return builtin() }
 
 func newSet(all []*Dialect, known *Dialect) *Set {
 	s := &Set{
-		all: all, memories: &sync.Pool{New: func() any { return &memory{} }}, holderKeys: map[string]HolderKeys{}, known: known, keywords: newKeywordTable(all, known),
+		all: all, memories: &sync.Pool{New: func() any { return &memory{} }}, holderKeys: map[string]HolderKeys{}, typeKeys: map[string]bool{}, known: known, keywords: newKeywordTable(all, known),
 	}
 	s.elements = sync.OnceValue(func() *evidence.Aspect { return elementsOf(all) })
 	s.requests = sync.OnceValue(func() *evidence.Aspect { return requestsOf(all) })
@@ -57,8 +59,10 @@ func newSet(all []*Dialect, known *Dialect) *Set {
 		if key := d.Members[transcript.MemberCacheMark].Key(); key != "" && !slices.Contains(s.cacheMarks, key) {
 			s.cacheMarks = append(s.cacheMarks, key)
 		}
-		if sk, ok := d.Driver.(Skipper); ok && sk.skipsAny() {
-			s.skippers = append(s.skippers, d)
+		for t, has := range traitsOf {
+			if has(d) {
+				s.having[t] = append(s.having[t], d)
+			}
 		}
 		for _, conds := range d.Request {
 			keys := evidence.AnyKey(conds)
@@ -69,6 +73,12 @@ func newSet(all []*Dialect, known *Dialect) *Set {
 		}
 		if d.Holder != nil {
 			s.addHolder(d)
+		}
+		if d.Log != nil {
+			for alt := range d.Log.Type.Alternatives() {
+				key, _, _ := strings.Cut(string(alt), ".")
+				s.typeKeys[key] = true
+			}
 		}
 	}
 	return s
@@ -142,13 +152,46 @@ func (s *Set) All() []*Dialect {
 	return s.all
 }
 
-// Skippers lists the dialects that have bookkeeping records, in the order of All. Their drivers
-// are Skippers.
-func (s *Set) Skippers() []*Dialect {
+// A Trait is what few dialects have and detection asks of many values.
+type Trait int
+
+// The traits.
+const (
+	Skips    Trait = iota // bookkeeping records; the drivers are Skippers
+	Logs                  // a Log
+	Silences              // records of a folding log that are no messages
+	Patches               // a Patch
+	Prompts               // requests whose only message is a text
+	Begins                // files that have no messages yet
+	Nests                 // elements of lists that hold several messages
+	traits
+)
+
+var traitsOf = [traits]func(*Dialect) bool{
+	Skips:    func(d *Dialect) bool { sk, ok := d.Driver.(Skipper); return ok && sk.skipsAny() },
+	Logs:     func(d *Dialect) bool { return d.Log != nil },
+	Silences: func(d *Dialect) bool { return d.Fold != nil && d.Fold.Effect != nil },
+	Patches:  func(d *Dialect) bool { return d.Patch != nil },
+	Prompts:  func(d *Dialect) bool { return len(d.Prompt) > 0 },
+	Begins:   func(d *Dialect) bool { return len(d.NewSession) > 0 },
+	Nests:    func(d *Dialect) bool { return len(d.MessagePaths) > 0 },
+}
+
+// MayRecord reports whether a key begins a path to the type of a record in one of the logs. Each
+// record has such a key.
+func (s *Set) MayRecord(key []byte) bool {
 	if s == nil {
 		s = builtin()
 	}
-	return s.skippers
+	return s.typeKeys[string(key)]
+}
+
+// Having lists the dialects with a trait, in the order of All.
+func (s *Set) Having(t Trait) []*Dialect {
+	if s == nil {
+		s = builtin()
+	}
+	return s.having[t]
 }
 
 // HolderKeys is a set of keys that identify objects which hold messages. It has a bit for each

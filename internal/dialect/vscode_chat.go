@@ -131,8 +131,11 @@ func named(v, id source.Value) source.Value {
 
 // vsCodeChange returns the change that a record of a log makes to the chat.
 func vsCodeChange(v source.Value) Change {
-	kind, at := v.Get("kind"), v.Get("k")
-	does := Change{Value: v.Get("v"), Length: v.Get("i")}
+	kind := v.Get("kind")
+	if !kind.Exists() {
+		return Change{}
+	}
+	at, does := v.Get("k"), Change{Value: v.Get("v"), Length: v.Get("i")}
 	if list := does.Value.Get("requests"); writes(kind, "0") && list.Kind() == source.Array && does.Value.Get("sessionId").Exists() {
 		return Change{Kind: ChangeBegins, Value: list}
 	}

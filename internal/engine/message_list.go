@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"slices"
+	"sort"
 
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -23,7 +24,7 @@ type messageList struct {
 func newMessageList(c *checker, conv *transcript.Conversation) (*messageList, bool) {
 	l := &messageList{conv: conv, after: map[int32]int64{}}
 	opaque := slices.Clone(conv.Unread)
-	slices.SortFunc(opaque, func(a, b transcript.Unread) int { return bySpan(a.Span, b.Span) })
+	sort.Slice(opaque, func(i, j int) bool { return bySpan(opaque[i].Span, opaque[j].Span) < 0 })
 	in := source.Span{End: c.src.Size()}
 	if !conv.Lines {
 		if len(conv.Lists) != 1 {

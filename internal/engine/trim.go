@@ -343,8 +343,8 @@ func (t *trimmer) shorten(c *checker, conv *transcript.Conversation, req *trim.R
 		out.results = append(out.results, Shortened{CallID: r.ID.Text(), Span: r.Payload, From: r.Payload.Len(), To: to})
 		out.edits = append(out.edits, edits...)
 	}
-	slices.SortFunc(out.results, func(a, b Shortened) int { return bySpan(a.Span, b.Span) })
-	slices.SortFunc(out.edits, func(a, b edit.Edit) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
+	sort.Slice(out.results, func(i, j int) bool { return bySpan(out.results[i].Span, out.results[j].Span) < 0 })
+	sort.Slice(out.edits, func(i, j int) bool { return out.edits[i].Span.Start < out.edits[j].Span.Start })
 	return out
 }
 

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"strings"
@@ -115,9 +116,25 @@ type Table struct {
 
 	once  sync.Once
 	rows  []Row
-	slots map[string]int // of the first keys of paths
-	known []string       // those keys, and Knows
+	slots slots    // of the first keys of paths
+	known []string // those keys, and Knows
 	lists []list
+	keyed bool // no row holds for an object without any of the keys
+}
+
+// slots are the places of the values of keys.
+type slots struct {
+	of map[string]int
+	// heads holds the first bytes of the keys by their length, so that few other keys are looked
+	// up. Long keys share the last place.
+	heads [maxHead + 1]uint64
+}
+
+const maxHead = 31
+
+// head returns the place and the bit of a key in heads.
+func head[T string | []byte](key T) (n int, bit uint64) {
+	return min(len(key), maxHead), 1 << (key[0] & 63)
 }
 
 // A list is an array whose elements are examined by conditions.
@@ -126,7 +143,7 @@ type list struct {
 	slots  []int      // of the first keys
 	object string     // how an object in its place is treated: ".*", ".?", or not at all
 	conds  [][]*Cond  // on the elements
-	inner  map[string]int
+	inner  slots
 }
 
 // MostElements limits how many elements of an array are examined. A longer array holds
@@ -149,33 +166,66 @@ func (t *Table) compile() {
 	for _, text := range t.Rows {
 		t.rows = append(t.rows, parseRow(text))
 	}
-	t.slots = map[string]int{}
+	t.keyed = true
 	for i := range t.rows {
 		r := &t.rows[i]
-		place(r.If, t.slots)
+		t.slots.place(r.If)
+		keyed := len(AnyKey(r.If)) > 0
 		for j := range r.Lists {
-			t.list(&r.Lists[j])
+			e := &r.Lists[j]
+			t.list(e)
+			keyed = keyed || !e.No && !slices.Contains(t.lists[e.at].slots, -1)
 		}
+		t.keyed = t.keyed && (keyed || r.Weight == None)
 	}
-	t.known = slices.AppendSeq(slices.Clone(t.Knows), maps.Keys(t.slots))
+	t.known = slices.AppendSeq(slices.Clone(t.Knows), maps.Keys(t.slots.of))
+}
+
+// Needs returns keys of which an object has at least one if a row is evidence for it. It returns
+// none if a row needs no key.
+func (t *Table) Needs() (keys []string) {
+	t.once.Do(t.compile)
+	for i := range t.rows {
+		if t.rows[i].Weight == None {
+			continue
+		}
+		var of []string
+		for _, c := range t.rows[i].If {
+			// Most objects of some kinds have a type.
+			if k := c.Keys(); !c.not && len(k) > 0 && !slices.Contains(k, "") && (of == nil || !slices.Contains(k, "type")) {
+				of = k
+			}
+		}
+		if of == nil {
+			return nil
+		}
+		keys = append(keys, of...)
+	}
+	return keys
 }
 
 // place gives each first key a slot.
-func place(conds []*Cond, slots map[string]int) {
+func (s *slots) place(conds []*Cond) {
 	for _, c := range conds {
 		for i := range c.compiled().alts {
 			if p := &c.alts[i]; p.key != "" {
-				p.slot = slotOf(p.key, slots)
+				p.slot = s.add(p.key)
 			}
 		}
 	}
 }
 
-func slotOf(key string, slots map[string]int) int {
-	n, known := slots[key]
+// add returns the slot of a key.
+func (s *slots) add(key string) int {
+	n, known := s.of[key]
 	if !known {
-		n = len(slots)
-		slots[key] = n
+		if s.of == nil {
+			s.of = map[string]int{}
+		}
+		n = len(s.of)
+		s.of[key] = n
+		at, bit := head(key)
+		s.heads[at] |= bit
 	}
 	return n
 }
@@ -194,11 +244,11 @@ func (t *Table) list(e *Elements) {
 		return l.object == object && len(l.conds) < mostConds && slices.EqualFunc(l.paths, paths, slices.Equal)
 	})
 	if e.at < 0 {
-		l := list{paths: paths, object: object, inner: map[string]int{}}
+		l := list{paths: paths, object: object}
 		for _, p := range paths {
 			slot := -1 // the value itself
 			if len(p) > 0 {
-				slot = slotOf(p[0], t.slots)
+				slot = t.slots.add(p[0])
 			}
 			l.slots = append(l.slots, slot)
 		}
@@ -206,7 +256,7 @@ func (t *Table) list(e *Elements) {
 		t.lists = append(t.lists, l)
 	}
 	l := &t.lists[e.at]
-	place(e.If, l.inner)
+	l.inner.place(e.If)
 	e.bit = uint(len(l.conds))
 	l.conds = append(l.conds, e.If)
 }
@@ -249,23 +299,30 @@ func (l *list) each(v source.Value, yield func(e source.Value) bool) {
 	}
 }
 
-// read sets slots to the fields of an object, in one pass. If a key occurs twice, the first
-// one counts.
-func read(v source.Value, at map[string]int, slots []source.Value) {
-	left := len(at)
+// read sets values to the fields of an object, in one pass, and reports whether it has any. If a
+// key occurs twice, the first one counts.
+func (s *slots) read(v source.Value, values []source.Value) (has bool) {
+	left := len(s.of)
 	for k, val := range v.Members() {
-		raw := k.Raw()
-		n, known := at[string(raw[1:len(raw)-1])]
-		if !known && slices.Contains(raw, '\\') {
-			n, known = at[k.Str()]
+		key := k.Raw()
+		if key = key[1 : len(key)-1]; len(key) == 0 {
+			continue
 		}
-		if known && !slots[n].Exists() {
-			slots[n] = val
+		n, known := 0, false
+		if at, bit := head(key); s.heads[at]&bit != 0 {
+			n, known = s.of[string(key)]
+		}
+		if !known && bytes.IndexByte(key, '\\') >= 0 {
+			n, known = s.of[k.Str()]
+		}
+		if known && !values[n].Exists() {
+			values[n], has = val, true
 			if left--; left == 0 {
-				return
+				break
 			}
 		}
 	}
+	return has
 }
 
 // room returns n values in a room on the stack if they fit.
@@ -280,10 +337,10 @@ func room[T any](of []T, n int) []T {
 func (l *list) held(v source.Value) (bits uint64) {
 	all := ^uint64(0) >> (mostConds - len(l.conds))
 	var stack [fewSlots]source.Value
-	slots := room(stack[:], len(l.inner))
+	slots := room(stack[:], len(l.inner.of))
 	l.each(v, func(e source.Value) bool {
 		clear(slots)
-		read(e, l.inner, slots)
+		l.inner.read(e, slots)
 		for i, conds := range l.conds {
 			if bits&(1<<i) == 0 && allHeld(conds, e, slots) {
 				bits |= 1 << i
@@ -311,8 +368,10 @@ func (t *Table) Weigh(v source.Value, known bool) (Weight, Sign) {
 	}
 	t.once.Do(t.compile)
 	var values [fewSlots]source.Value
-	slots := room(values[:], len(t.slots))
-	read(v, t.slots, slots)
+	slots := room(values[:], len(t.slots.of))
+	if !t.slots.read(v, slots) && t.keyed {
+		return None, Sign{}
+	}
 	var bits [fewLists]uint64
 	var answers [fewLists]bool
 	held, asked := room(bits[:], len(t.lists)), room(answers[:], len(t.lists))
@@ -398,8 +457,8 @@ func (s Sign) String() string {
 	}
 	first := &s.row.Lists[0]
 	l := &s.table.lists[first.at]
-	slots := make([]source.Value, len(s.table.slots))
-	read(s.of, s.table.slots, slots)
+	slots := make([]source.Value, len(s.table.slots.of))
+	s.table.slots.read(s.of, slots)
 	in, name := l.in(s.of, slots)
 	if s.row.ByList {
 		return name

@@ -142,8 +142,8 @@ const (
 	points
 )
 
-// Cells hold what is known of each point.
-type Cells [points]Cell
+// Cells hold what is known of each point. Most are nil, because profiles know little of their own.
+type Cells [points]*Cell
 
 // A Charset is the set of characters that an id or a name may contain.
 type Charset uint8
@@ -345,16 +345,19 @@ type Profile struct {
 	Rest []*Cells
 
 	once sync.Once
-	all  Cells // what Cell returns for each point
+	all  []Cell // what Cell returns for each point
 }
 
 // Own returns what is known of a point, without the cells of the API that this one copies.
 func (p *Profile) Own(at Point) Cell {
 	c := p.Cells[at]
-	for i := 0; c.Level == Unknown && i < len(p.Rest); i++ {
+	for i := 0; c == nil && i < len(p.Rest); i++ {
 		c = p.Rest[i][at]
 	}
-	return c
+	if c == nil {
+		return Cell{}
+	}
+	return *c
 }
 
 // Cell returns what is known of a point.
@@ -365,6 +368,7 @@ func (p *Profile) Cell(at Point) Cell {
 
 // compile makes the table of all cells, with those of the API that this one copies.
 func (p *Profile) compile() {
+	p.all = make([]Cell, points)
 	for at := range points {
 		c := p.Own(at)
 		if c.Level == Unknown && p.Like != nil {

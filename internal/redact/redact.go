@@ -20,7 +20,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
+	"sort"
 
 	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/engine"
@@ -213,7 +213,7 @@ func (r *redactor) record(in *input, out *output, rec source.Record) {
 			out.faults = append(out.faults, poke{f.Span.Start, `\ud800`})
 		}
 	}
-	slices.SortFunc(out.faults, func(a, b poke) int { return cmp.Compare(a.at, b.at) })
+	sort.Slice(out.faults, func(i, j int) bool { return out.faults[i].at < out.faults[j].at })
 	in.seek(in.at, stop)
 	inString := r.run(in, out, at, stop < rec.Span.End)
 	in.seek(stop, rec.Span.End)
@@ -386,9 +386,12 @@ func together(before, after *engine.Report, repairsA, repairsB bool) iter.Seq2[[
 			for ; moreB && y.at.Offset == at; y, moreB = nextB() {
 				b = append(b, y)
 			}
-			inOrder := func(x, y fact) int { return cmp.Or(order(x, y), cmp.Compare(x.related, y.related)) }
-			slices.SortStableFunc(a, inOrder)
-			slices.SortStableFunc(b, inOrder)
+			for _, facts := range [][]fact{a, b} {
+				sort.SliceStable(facts, func(i, j int) bool {
+					x, y := facts[i], facts[j]
+					return cmp.Or(order(x, y), cmp.Compare(x.related, y.related)) < 0
+				})
+			}
 			if !yield(a, b) {
 				return
 			}

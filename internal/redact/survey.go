@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"sort"
 	"unicode"
 
 	"github.com/toolguard/toolguard/internal/container"
@@ -121,14 +122,12 @@ func newSurvey(src *source.Source, opts engine.Options, found *engine.Report) (*
 			}
 		}
 	}
-	order := func(a, b source.Span) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
-	}
-	slices.SortStableFunc(p.encoded, func(a, b encodedJSON) int { return order(a.span, b.span) })
+	less := func(a, b source.Span) bool { return a.Start < b.Start || a.Start == b.Start && a.End > b.End }
+	sort.SliceStable(p.encoded, func(i, j int) bool { return less(p.encoded[i].span, p.encoded[j].span) })
 	p.encoded = slices.CompactFunc(p.encoded, func(a, b encodedJSON) bool { return a.span.Start == b.span.Start })
 	slices.Sort(p.read)
 	p.read = slices.Compact(p.read)
-	slices.SortStableFunc(p.payloads, func(a, b span) int { return order(a.Span, b.Span) })
+	sort.SliceStable(p.payloads, func(i, j int) bool { return less(p.payloads[i].Span, p.payloads[j].Span) })
 	outer := p.payloads[:0]
 	for _, s := range p.payloads {
 		if len(outer) == 0 || s.Start >= outer[len(outer)-1].End {

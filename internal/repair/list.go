@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/edit"
@@ -73,8 +74,7 @@ func (l *list) prev(start int64) int64 {
 
 // compile returns the edits in order, and clears the inserts.
 func (l *list) compile() []edit.Edit {
-	byStart := func(a, b source.Span) int { return cmp.Compare(a.Start, b.Start) }
-	slices.SortFunc(l.removed, byStart)
+	slices.SortFunc(l.removed, func(a, b source.Span) int { return cmp.Compare(a.Start, b.Start) })
 	var out []edit.Edit
 	for i, j := 0, 0; i < len(l.removed); i = j {
 		// Adjacent removed elements form one gap.
@@ -101,7 +101,7 @@ func (l *list) compile() []edit.Edit {
 		g.at.End = g.at.Start
 		out = append(out, l.edit(&g))
 	}
-	slices.SortStableFunc(out, func(a, b edit.Edit) int { return byStart(a.Span, b.Span) })
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Span.Start < out[j].Span.Start })
 	return out
 }
 

@@ -291,8 +291,9 @@ func (d *draft) edits() ([]edit.Edit, bool) {
 // inOrder sorts edits and removes duplicates, because a call and its result may share an id.
 // It returns false if two edits overlap.
 func inOrder(edits []edit.Edit) ([]edit.Edit, bool) {
-	slices.SortStableFunc(edits, func(a, b edit.Edit) int { // insertions come before replacements
-		return cmp.Or(cmp.Compare(a.Span.Start, b.Span.Start), cmp.Compare(min(1, a.Span.Len()), min(1, b.Span.Len())))
+	sort.SliceStable(edits, func(i, j int) bool { // insertions come before replacements
+		a, b := edits[i].Span, edits[j].Span
+		return a.Start < b.Start || a.Start == b.Start && min(1, a.Len()) < min(1, b.Len())
 	})
 	edits = slices.CompactFunc(edits, func(a, b edit.Edit) bool {
 		return a.Span == b.Span && a.Span.Len() > 0 && bytes.Equal(a.Text, b.Text)

@@ -2,10 +2,10 @@ package report
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/fatih/color"
@@ -164,7 +164,7 @@ func newTitles(f *engine.Fixed) *titles {
 			t.places = append(t.places, fixedPlace{at, fix})
 		}
 	}
-	slices.SortStableFunc(t.places, func(a, b fixedPlace) int { return cmp.Compare(a.Start, b.Start) })
+	sort.SliceStable(t.places, func(i, j int) bool { return t.places[i].Start < t.places[j].Start })
 	return t
 }
 

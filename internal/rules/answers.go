@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 
@@ -153,8 +154,9 @@ func decide(hits []hit) Reading {
 			r.Matches = append(r.Matches, m)
 		}
 	}
-	slices.SortStableFunc(r.Matches, func(a, b Match) int {
-		return cmp.Or(cmp.Compare(b.length, a.length), cmp.Compare(a.rank, b.rank))
+	sort.SliceStable(r.Matches, func(i, j int) bool {
+		a, b := &r.Matches[i], &r.Matches[j]
+		return a.length > b.length || a.length == b.length && a.rank < b.rank
 	})
 	return r
 }
@@ -528,7 +530,7 @@ func (s *saying) near() []Match {
 			out = append(out, m)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Match) int { return cmp.Compare(score[b.Rule], score[a.Rule]) })
+	sort.SliceStable(out, func(i, j int) bool { return score[out[i].Rule] > score[out[j].Rule] })
 	return out[:min(len(out), mostNear)]
 }
 
