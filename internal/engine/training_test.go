@@ -63,6 +63,19 @@ func TestTrainingRows(t *testing.T) {
 	}
 }
 
+// TestTracedOutput: what a span records of a model's answer is no request, so an empty list of calls
+// and an input in another form are no problems.
+func TestTracedOutput(t *testing.T) {
+	t.Parallel()
+	const span = `{"uuid":"s2","parentUuid":"s1","startTime":"2026-06-01T16:50:21Z","input":[{"role":"user","content":"a"},` +
+		`{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c1","output":"b"}],` +
+		`"output":{"role":"assistant","content":"c","tool_calls":[]}}`
+	rep := check(t, "trace.json", []byte(`{"llmSpans":[`+span+`]}`), Options{})
+	if got := namesOf(rep, rules.Warning); got != "" || rep.Skipped != "" || rep.File.CheckOnly != "spans record what was sent" {
+		t.Errorf("got %q, only checked because %q\n%s", got, rep.File.CheckOnly, render(rep))
+	}
+}
+
 // namesOf returns the rules of findings of at least a severity, sorted.
 func namesOf(rep *Report, least rules.Severity) string {
 	names := map[string]bool{}

@@ -169,8 +169,7 @@ func (t *transcriber) members(n *yaml.Node, at source.Span, depth int, named map
 		if key.Kind == yaml.AliasNode {
 			key = key.Alias
 		}
-		switch {
-		case key.ShortTag() == "!!merge":
+		if key.ShortTag() == "!!merge" {
 			if val.Kind == yaml.AliasNode {
 				val = val.Alias
 			}
