@@ -74,7 +74,7 @@ func (s *records) elements(yield func(element, error) bool) {
 	}
 }
 
-// tell tells a conversation whether its messages are lines, and what could not be read.
+// tell sets in a conversation whether its messages are lines, and what could not be read.
 func (s *records) tell(c *transcript.Conversation) {
 	c.Incomplete, c.Torn = len(s.torn) > 0, s.torn
 	switch s.shape.Class {

@@ -7,11 +7,11 @@ import (
 )
 
 // A segments assigns the messages of a thread to segments. Each compaction begins a
-// segment and takes the last messages along, or none.
+// segment, to which it can move the last messages.
 type segments struct {
 	now int32 // the number of compactions so far
 	// runs are the starts of segments, in order. A compaction does not touch each message
-	// that it takes along, because that would take quadratic time in a long thread.
+	// that it moves, because that would take quadratic time in a long thread.
 	runs []run
 }
 

@@ -22,13 +22,13 @@ type sequence struct {
 	// listed is set if the elements are those of a messages array.
 	listed  bool
 	readers []reader
-	// told holds the answers about the first elements, in order, from before they are
-	// read. The first used of them have been read.
+	// told holds what the dialects answered about the first elements, in order, before
+	// those were read. The first `used` of them have been read.
 	told []told
 	used int
 }
 
-// A told is the answers about one element.
+// A told is what the dialects answered about one element.
 type told struct {
 	at      source.Span
 	answers dialect.Answers

@@ -43,7 +43,7 @@ func (t *thread) speak(m *transcript.Message) {
 	t.spoken = append(t.spoken, int32(len(t.conv().Messages)-1))
 }
 
-// mark sets what the envelope tells about the message that was just read from payload.
+// mark sets what the envelope holds about the message that was just read from payload.
 func (l *log) mark(t *thread, payload source.Value) {
 	m := t.q.b.Message()
 	if l.env.at[envHidden].True() {

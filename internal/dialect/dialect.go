@@ -124,7 +124,7 @@ type Dialect struct {
 	// messages: all conditions of one of the lists must hold.
 	Request [][]*evidence.Cond
 	// Body says where a request to the dialect's API has its messages. It is nil if no API
-	// takes the dialect.
+	// accepts the dialect.
 	Body *Body `toml:"-"`
 	// Prompt recognizes a request to the dialect's API whose only message is a text
 	// and not in a list: all conditions must hold. It is empty if there are none.

@@ -37,10 +37,7 @@ type Said struct {
 func (l *Log) EchoOf(record source.Value, is func(kind string) bool) *Echo {
 	for i := range l.Echoes {
 		e := &l.Echoes[i]
-		if !is(e.Type) {
-			continue
-		}
-		if evidence.Hold(e.When, record) {
+		if is(e.Type) && evidence.Hold(e.When, record) {
 			return e
 		}
 	}

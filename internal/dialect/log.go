@@ -35,7 +35,7 @@ type Log struct {
 	// ShortIDs is set if ids are eight hex digits instead of a UUID.
 	ShortIDs bool
 	// Straight is set if each record names the record that was written before it, except
-	// where the user goes back. So the place of a record tells its parent if that is lost.
+	// where the user goes back. So the position of a record shows its parent if that is lost.
 	Straight bool
 	// Numbered lists keys of fields that count records. A log with one of them is
 	// only checked.

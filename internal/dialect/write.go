@@ -103,8 +103,8 @@ func (k *WriterKeys) TextFields(raw string) []Field {
 	return fill(k.TextBlock, map[string]string{"$text": raw})
 }
 
-// UserTextFields returns the fields of a block of text where the user or a tool
-// speaks; raw is a JSON string.
+// UserTextFields returns the fields of a block of text in a message of the
+// user or in a result; raw is a JSON string.
 func (k *WriterKeys) UserTextFields(raw string) []Field {
 	if k.UserText != "" {
 		return fill(k.UserText, map[string]string{"$text": raw})

@@ -32,7 +32,7 @@ type Cond struct {
 	is   []string
 	kind kind
 	not  bool
-	tool bool // it asks for a field about tools
+	tool bool // it requires a field about tools
 }
 
 // tools is the path of a condition that holds if a field that is in no other condition of
@@ -151,7 +151,7 @@ func (c *Cond) Holds(v source.Value) bool {
 func (c *Cond) Keys() []string { return c.compiled().keys }
 
 // AnyKey returns keys of which each value for which all conditions hold has one. It returns none
-// if no condition tells.
+// if no condition requires a key.
 func AnyKey(conds []*Cond) []string {
 	for _, c := range conds {
 		if keys := c.Keys(); !c.not && !slices.Contains(keys, "") {

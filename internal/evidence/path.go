@@ -168,7 +168,7 @@ func (p *path) first(v source.Value) source.Value {
 	return v.Get(p.key)
 }
 
-// follow takes the steps that are left, from a value. It returns the first value that is
+// follow follows the remaining steps from a value. It returns the first value that is
 // wanted, and whether there is one.
 func (p *path) follow(v source.Value, steps []step, wanted func(source.Value) bool) (source.Value, bool) {
 	for i := range steps {

@@ -325,19 +325,20 @@ func (s *slots) read(v source.Value, values []source.Value) (has bool) {
 	return has
 }
 
-// room returns n values in a room on the stack if they fit.
-func room[T any](of []T, n int) []T {
-	if n > len(of) {
+// sized returns the first n values of buf, which can be on the stack, or a new slice if buf is
+// too short.
+func sized[T any](buf []T, n int) []T {
+	if n > len(buf) {
 		return make([]T, n)
 	}
-	return of[:n]
+	return buf[:n]
 }
 
 // held returns the set of conditions of the list that an element satisfies.
 func (l *list) held(v source.Value) (bits uint64) {
 	all := ^uint64(0) >> (mostConds - len(l.conds))
 	var stack [fewSlots]source.Value
-	slots := room(stack[:], len(l.inner.of))
+	slots := sized(stack[:], len(l.inner.of))
 	l.each(v, func(e source.Value) bool {
 		clear(slots)
 		l.inner.read(e, slots)
@@ -368,13 +369,13 @@ func (t *Table) Weigh(v source.Value, known bool) (Weight, Sign) {
 	}
 	t.once.Do(t.compile)
 	var values [fewSlots]source.Value
-	slots := room(values[:], len(t.slots.of))
+	slots := sized(values[:], len(t.slots.of))
 	if !t.slots.read(v, slots) && t.keyed {
 		return None, Sign{}
 	}
 	var bits [fewLists]uint64
 	var answers [fewLists]bool
-	held, asked := room(bits[:], len(t.lists)), room(answers[:], len(t.lists))
+	held, asked := sized(bits[:], len(t.lists)), sized(answers[:], len(t.lists))
 	for i := range t.rows {
 		r := &t.rows[i]
 		if r.Known && !known || !t.allHold(r.If, v, slots) {

@@ -113,8 +113,8 @@ func (b *Builder) turn(name string) (int32, bool) {
 	return 0, false
 }
 
-// room makes room for one more element in a list of the conversation. A long list gets
-// room for the estimated final number of elements.
+// room makes space for one more element in a list of the conversation. A long list gets
+// space for the estimated final number of elements.
 func room[T any](b *Builder, list []T) []T {
 	if len(list) < cap(list) || len(b.Conv.Messages) == 0 {
 		return list
@@ -131,9 +131,9 @@ const (
 	mostGrowth = 64
 )
 
-// Room makes room for one more element in a list that was filled from the first read of
-// all bytes of a source. A long list gets room for the number of elements expected at the
-// same rate. It is then rarely copied and has little unused room at the end.
+// Room makes space for one more element in a list that was filled from the first read of
+// all bytes of a source. A long list gets space for the number of elements expected at the
+// same rate. It is then rarely copied and has little unused capacity at the end.
 func Room[T any](list []T, read, all int64) []T {
 	if len(list) < cap(list) || len(list) < longList || read <= 0 || all <= read {
 		return list

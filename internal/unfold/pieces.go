@@ -37,7 +37,7 @@ type pieces struct {
 const (
 	// blockPieces is the largest number of pieces that are decoded to find one.
 	blockPieces = 64
-	// A chunk ends with the block that reaches chunkSize bytes. It has room for a block
+	// A chunk ends with the block that reaches chunkSize bytes. It has space for a block
 	// of typical size beyond that.
 	chunkSize = 64 << 10
 	chunkRoom = chunkSize + 1<<10

@@ -48,7 +48,7 @@ func (u *Unfolded) Bytes(s source.Span) []byte {
 // Source returns the text as a source of its own.
 func (u *Unfolded) Source() *source.Source { return source.FromBytes("", u.text) }
 
-// Reserve makes room for n more bytes. Unused pages of a large buffer take no memory.
+// Reserve allocates space for n more bytes. Unused pages of a large buffer take no memory.
 func (u *Unfolded) Reserve(n int) {
 	if cap(u.text)-len(u.text) < n {
 		u.text = append(make([]byte, 0, len(u.text)+max(n, len(u.text)/4)), u.text...)
