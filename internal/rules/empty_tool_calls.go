@@ -17,14 +17,11 @@ without calls.`,
 	Bad:    `[{"role":"user","content":"go"},{"role":"assistant","content":"hi","tool_calls":[]},{"role":"user","content":"n"}]`,
 	Good:   `[{"role":"user","content":"go"},{"role":"assistant","content":"hi"},{"role":"user","content":"n"}]`,
 	Check: func(c *Context) {
-		if c.Slice && !c.Target {
-			return // a trace records what a model or a framework put out, and not a request
-		}
 		severity := severityOf(c.cell(profile.EmptyCalls))
 		for i := range c.Blocks {
 			b := &c.Blocks[i]
-			if b.Kind != transcript.BlockEmptyCalls {
-				continue
+			if b.Kind != transcript.BlockEmptyCalls || c.Slice && !c.Target && int(b.Message) == len(c.Messages)-1 {
+				continue // what a span put out is no request
 			}
 			op := c.op(c.turn(b.Message), operation.Safe, "remove the empty list", &operation.RemoveMember{Message: b.Message, At: b.Span})
 			c.report(b.Message, Finding{
