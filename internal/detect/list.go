@@ -25,7 +25,7 @@ func (f *finder) listClass(v source.Value, into []string) (Class, *dialect.Diale
 	unknown := false // an element is a message of an unknown dialect
 	other := func(e source.Value, claim evidence.Weight) (counts bool) {
 		switch {
-		case evidence.HasUnknownBlocks(e):
+		case evidence.HasUnknownBlocks(e), evidence.IsUnknownResult(e):
 			unknown = true
 			tagged++
 		case claim == evidence.Weak || skipped(set, e):

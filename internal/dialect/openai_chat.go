@@ -34,6 +34,8 @@ var OpenAIChat = &Dialect{
 		"none if tool_calls.0|tool_calls.*|toolCalls.0|toolCalls.*:object",
 		"decisive if role=function and content:any and !tool_call_id|toolCallId|call_id|tool_call_ids",
 		"decisive if tool_call_id|toolCallId|call_id|tool_call_ids and role=tool|function",
+		// A result without the id of its call may have another key for it.
+		"none if role=tool|function and @tools",
 		"decisive if role=tool|function and content:any and !content.0:object",
 		"decisive if role=tool|function and content.0.type:any and content.0.type!=*tool*",
 		"none if role=tool|function",

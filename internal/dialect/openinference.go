@@ -25,6 +25,7 @@ var OpenInference = &Dialect{
 		"decisive if any tool_calls has type=function and tool_call.id:any and !name, shown by list",
 		"none if tool_calls.0:object",
 		"decisive if tool_call_id and role=tool|function, alike",
+		"none if role=tool|function and @tools",
 		"decisive if role=tool|function and content|contents:any and !content.0|contents.0:object, alike",
 		"decisive if role=tool|function and content.0.type|contents.0.type:any and content.0.type|contents.0.type!=*tool*, alike",
 		"none if role=tool|function",

@@ -40,6 +40,13 @@ func HasToolMember(v source.Value) bool {
 	return false
 }
 
+// IsUnknownResult reports whether v is a result with a field about tools, such as the id of its call
+// under another key, of which no dialect knows.
+func IsUnknownResult(v source.Value) bool {
+	role := v.Get("role")
+	return (role.Is("tool") || role.Is("function")) && HasToolMember(v)
+}
+
 // declares are keys of fields that declare tools and call none.
 var declares = []string{"tools", "functions", "tool_choice", "toolChoice"}
 
