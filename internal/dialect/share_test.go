@@ -2,6 +2,7 @@ package dialect_test
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ import (
 // TestSharedMemory: what a set has learnt from a file is used for the next one, unless a panic was
 // caught in that file.
 func TestSharedMemory(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // each processor has memories of its own
 	read := func(set *dialect.Set, text string) error {
 		src := source.NewSource("s", strings.NewReader(text), int64(len(text)))
 		return contain.Do(func() error {

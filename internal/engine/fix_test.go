@@ -94,8 +94,11 @@ func tryFix(name string, text []byte, opts FixOptions) (out []byte, f *Fixed, er
 	}()
 	f, err = Settle(context.Background(), source.FromBytes(name, text), opts)
 	if errors.As(err, new(*CheckOnlyError)) {
-		rep, err := Check(context.Background(), source.FromBytes(name, text), opts.Options)
-		return text, &Fixed{Before: rep, After: rep}, err
+		rep, failed := Check(context.Background(), source.FromBytes(name, text), opts.Options)
+		if failed == nil && !rep.File.Marked {
+			return text, nil, err // a check offers its repairs, for those who name the dialect
+		}
+		return text, &Fixed{Before: rep, After: rep}, failed
 	}
 	if err != nil {
 		return nil, nil, err

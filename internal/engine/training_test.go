@@ -63,6 +63,27 @@ func TestTrainingRows(t *testing.T) {
 	}
 }
 
+// TestBareLines: lines of a Claude Code log without ids and roles are read, and a result is added as
+// such a line.
+func TestBareLines(t *testing.T) {
+	t.Parallel()
+	const before = `{"type":"user","message":{"content":"go"}}
+{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t1","name":"Read","input":{}},{"type":"tool_use","id":"t2","name":"Read","input":{}}]}}
+{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"a"}]}}
+`
+	const after = `{"type":"assistant","message":{"content":[{"type":"text","text":"done"}]}}
+`
+	out, f, err := repaired([]byte(before+after), FixOptions{Options: Options{Placeholder: "none"}})
+	if err != nil || f.Before.File.Dialect != "claude-code" || f.Before.Calls != 2 || f.Before.Results != 1 {
+		t.Fatalf("%v\n%s", err, render(f.Before))
+	}
+	const added = `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t2","content":"none","is_error":true}]}}
+`
+	if got, want := string(out), before+added+after; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // TestTracedOutput: what a span records of a model's answer is no request, so an empty list of calls
 // and an input in another form are no problems.
 func TestTracedOutput(t *testing.T) {
