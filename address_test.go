@@ -96,8 +96,8 @@ func TestProfileFor(t *testing.T) {
 		}
 	}
 	for want, name := range map[string][2]string{
-		`unknown profile "opnai"; did you mean "openai"?`:       {"opnai", "anthropic"},
-		`unknown dialect "antropic"; did you mean "anthropic"?`: {"openai", "antropic"},
+		`unknown provider "opnai"; did you mean "openai"?`:     {"opnai", "anthropic"},
+		`unknown format "antropic"; did you mean "anthropic"?`: {"openai", "antropic"},
 	} {
 		if _, err := toolguard.ProfileFor(name[0], name[1]); err == nil || err.Error() != want {
 			t.Errorf("%v: %v, want %s", name, err, want)

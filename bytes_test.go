@@ -234,7 +234,7 @@ func TestRequest(t *testing.T) {
 	}
 	for _, d := range []string{"anthropic", "openai-chat", "openai-responses", "gemini"} {
 		if seen[d] == 0 {
-			t.Errorf("no request in the dialect %s among %v", d, seen)
+			t.Errorf("no request in the format %s among %v", d, seen)
 		}
 	}
 }
@@ -253,11 +253,11 @@ func isRequest(text []byte, field string) bool {
 	return false
 }
 
-// TestRequestErrors: what is no request in the dialect is refused, and the error says what was
+// TestRequestErrors: what is no request in the format is refused, and the error says what was
 // expected.
 func TestRequestErrors(t *testing.T) {
 	t.Parallel()
-	const expected = "not a transcript: expected a request in the dialect anthropic, which is an object with an array in the field \"messages\", but "
+	const expected = "not a transcript: expected a request in the format anthropic, which is an object with an array in the field \"messages\", but "
 	for _, tt := range []struct{ text, want string }{
 		{``, expected + "the input is empty"},
 		{`[{"role":"user","content":"q"}]`, expected + "the input is an array"},
@@ -298,7 +298,7 @@ func TestRequestErrors(t *testing.T) {
 		t.Errorf("without a dialect: %v", err)
 	}
 	_, err = toolguard.CheckBytes(t.Context(), []byte(request), toolguard.Request(), toolguard.Dialect("claude-code"))
-	if err == nil || !strings.HasPrefix(err.Error(), `no request is in the dialect "claude-code"; expected one of gemini, `) {
+	if err == nil || !strings.HasPrefix(err.Error(), `no request is in the format "claude-code"; expected one of gemini, `) {
 		t.Errorf("a dialect of no API: %v", err)
 	}
 }
@@ -333,7 +333,7 @@ func TestRequestForms(t *testing.T) {
 	} {
 		report, err := toolguard.CheckBytes(t.Context(), []byte(tt.text), toolguard.Dialect(tt.dialect), toolguard.Request(), toolguard.Send())
 		if tt.want != "" {
-			tt.want = "not a transcript: expected a request in the dialect " + tt.dialect + ", which is an object with " + tt.want
+			tt.want = "not a transcript: expected a request in the format " + tt.dialect + ", which is an object with " + tt.want
 		}
 		if message(err) != tt.want || err == nil && (report.Conversations != tt.conversations || report.Worst() > toolguard.Info) {
 			t.Errorf("%s: got %v, %+v\nwant %s", tt.text, err, report, tt.want)
@@ -473,7 +473,7 @@ func TestRequestOtherDialect(t *testing.T) {
 			}
 			at := "/" + fieldOf[as] + "/1"
 			want := toolguard.DialectError{Dialect: as, Found: is, Pointer: at}
-			if text := "not a request in the dialect " + as + ": the message " + at + " is in the dialect " + is; *other != want || err.Error() != text {
+			if text := "not a request in the format " + as + ": the message " + at + " is in the format " + is; *other != want || err.Error() != text {
 				t.Errorf("got %+v, %v\nwant %+v, %s", *other, err, want, text)
 			}
 		}

@@ -57,7 +57,7 @@ func ExampleCheckBytes() {
 	fmt.Println(err)
 	// Output:
 	// /messages/1/content/0/id missing-tool-result
-	// not a transcript: expected a request in the dialect anthropic, which is an object with an array in the field "messages", but the input has no field "messages"
+	// not a transcript: expected a request in the format anthropic, which is an object with an array in the field "messages", but the input has no field "messages"
 }
 
 // A body without faults comes back as the slice that it was.

@@ -95,7 +95,7 @@ func TestRedactErrors(t *testing.T) {
 		t.Error("an object is a transcript")
 	}
 	if other := new(toolguard.DialectError); !errors.As(run(t.Context(), unanswered, toolguard.Dialect("anthropic"), toolguard.Request()), &other) {
-		t.Error("a request in another dialect is redacted")
+		t.Error("a request in another format is redacted")
 	}
 	tools := toolguard.Tools([]byte(`[{"name":"plugh","input_schema":{"type":"object"}},{"name":"xyzzy","input_schema":{"type":"object"}}]`))
 	err := run(t.Context(), unanswered, tools)

@@ -195,7 +195,7 @@ type DialectError struct {
 
 // Error implements error.
 func (e *DialectError) Error() string {
-	return fmt.Sprintf("not a request in the dialect %s: the message %s is in the dialect %s", e.Dialect, e.Pointer, e.Found)
+	return fmt.Sprintf("not a request in the format %s: the message %s is in the format %s", e.Dialect, e.Pointer, e.Found)
 }
 
 // A ProofError reports that a repair or a cut failed its proof. Fix or Trim then writes nothing.
@@ -322,7 +322,7 @@ func requestable(d *dialect.Dialect) error {
 	if d == nil {
 		return errors.New("Request needs Dialect: one of " + strings.Join(names, ", "))
 	}
-	return fmt.Errorf("no request is in the dialect %q; expected one of %s", d.Name, strings.Join(names, ", "))
+	return fmt.Errorf("no request is in the format %q; expected one of %s", d.Name, strings.Join(names, ", "))
 }
 
 // Target checks the transcript as the provider of this profile would. Without it, the
@@ -330,7 +330,7 @@ func requestable(d *dialect.Dialect) error {
 func Target(profileName string) Option {
 	return optionFunc(func(o *options) error {
 		if o.Target = profile.ByName(profileName); o.Target == nil {
-			return unknown("profile", profileName, Profiles())
+			return unknown("provider", profileName, Profiles())
 		}
 		return nil
 	})
@@ -350,7 +350,7 @@ func Address(address string) Option {
 func Dialect(dialectName string) Option {
 	return optionFunc(func(o *options) error {
 		if o.Dialect = dialect.ByName(dialectName); o.Dialect == nil {
-			return unknown("dialect", dialectName, Dialects())
+			return unknown("format", dialectName, Dialects())
 		}
 		return nil
 	})
@@ -795,9 +795,9 @@ func ProfileFor(profileName, dialectName string) (string, error) {
 	p, d := profile.ByName(profileName), dialect.ByName(dialectName)
 	switch {
 	case p == nil:
-		return "", unknown("profile", profileName, Profiles())
+		return "", unknown("provider", profileName, Profiles())
 	case d == nil:
-		return "", unknown("dialect", dialectName, Dialects())
+		return "", unknown("format", dialectName, Dialects())
 	}
 	if p = p.For(profile.ByName(d.Provider)); p == nil {
 		return "", nil

@@ -25,8 +25,8 @@ func TestOptions(t *testing.T) {
 		opt  toolguard.Option
 		want string
 	}{
-		{toolguard.Target("antropic"), `unknown profile "antropic"; did you mean "anthropic"?`},
-		{toolguard.Dialect("openai"), `unknown dialect "openai"; did you mean "openai-chat"?`},
+		{toolguard.Target("antropic"), `unknown provider "antropic"; did you mean "anthropic"?`},
+		{toolguard.Dialect("openai"), `unknown format "openai"; did you mean "openai-chat"?`},
 		{toolguard.Only("pairng"), `unknown rule or category "pairng"; did you mean "pairing"?`},
 		{toolguard.Without("missing-tool-results"), `unknown rule or category "missing-tool-results"; did you mean "missing-tool-result"?`},
 		{toolguard.SetSeverity("broken-links", toolguard.Off), `unknown rule "broken-links"; did you mean "broken-link"?`},

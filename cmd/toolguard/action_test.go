@@ -409,7 +409,7 @@ func TestActionChecks(t *testing.T) {
 	r.write("runs/cut.jsonl", cut)
 	r.write("a b/ok.jsonl", `{"role":"user","content":"q"}`+"\n")
 	r.write("a b/cut 2.jsonl", cut)
-	r.vars["${{ inputs.paths }}"], r.vars["${{ inputs.args }}"] = "runs\na b", "--fail-on=error\n--target=anthropic"
+	r.vars["${{ inputs.paths }}"], r.vars["${{ inputs.args }}"] = "runs\na b", "--fail-on=error\n--provider=anthropic"
 	out, stderr, code := r.run("Check transcripts")
 	annotation := func(file string) string {
 		return "::error file=" + file + ",line=2,col=56,endColumn=60,title=missing-tool-result::call \"c1\" to \"ls\" has no result%0Afix: insert a placeholder result into message 3 (additive)\n"
@@ -543,7 +543,7 @@ func TestActionArgs(t *testing.T) {
 		last   string // of standard output
 		stderr string
 	}{
-		{"--fail-on=error\r\n--target=anthropic\r\n\r\n", exitFindings, "(additive)\n", "Found 1 problem in 1 file (1 fixable with toolguard fix --write). 1 file checked.\n"},
+		{"--fail-on=error\r\n--provider=anthropic\r\n\r\n", exitFindings, "(additive)\n", "Found 1 problem in 1 file (1 fixable with toolguard fix --write). 1 file checked.\n"},
 		{"--help", exitTrouble, help, ""},
 		{"-h", exitTrouble, help, ""},
 		{"-qh", exitTrouble, help, ""},

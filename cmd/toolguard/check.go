@@ -71,7 +71,7 @@ Exit codes: 0 if there are no findings at or above --fail-on, 1 if there are, 2
 if a file could not be checked or the command line is wrong.`,
 		Example: `  toolguard check session.jsonl
   toolguard check --select pairing --output-format json=report.json runs/
-  my-agent --dump-history | toolguard check --send --target anthropic -`,
+  my-agent --dump-history | toolguard check --send --provider anthropic -`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := newCheck(a, f)
 			if err != nil {
@@ -101,7 +101,7 @@ func (f *checkFlags) define(cmd *cobra.Command) {
 	flags.BoolVar(&f.exitZero, "exit-zero", false, "exit with 0 even if there are findings")
 	flags.BoolVar(&f.skipUnrecognized, "skip-unrecognized", false, "skip named files that are not clearly transcripts")
 	f.fileFlags.define(cmd)
-	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: one per processor; maximum: 16, or 4 per processor if that is more)")
+	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: 0, one per processor; at most 16, or 4 per processor)")
 	exclusive(cmd, "quiet", "verbose")
 
 	complete(cmd, "output-format", completeFrom(formatNames))

@@ -109,7 +109,7 @@ func shownSettings(s *settings, file *config.File, exclude []string) *config.Fil
 	}
 	out.Exclude = append(out.Exclude, exclude...)
 	if s.target != nil {
-		out.Target = s.target.Name
+		out.Provider = s.target.Name
 	}
 	out.Select, out.Ignore = s.selected, s.ignored
 	for name, severity := range s.severity {

@@ -24,9 +24,9 @@ func newDetectCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "detect [flags] [path...|-]",
 		Short: "Show the format of each file, and how it was detected",
-		Long: `detect shows the dialect and the container of each file, and how many
+		Long: `detect shows the format and the container of each file, and how many
 conversations, calls and results it contains. It finds files like check. With
---verbose it also shows how the format was detected, and which other dialects
+--verbose it also shows how the format was detected, and which other formats
 were close.`,
 		Example: `  toolguard detect session.jsonl
   toolguard detect --verbose ~/.claude/projects`,
@@ -37,9 +37,9 @@ were close.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.BoolVarP(&d.verbose, "verbose", "v", false, "show how the format was detected")
-	flags.StringVar(&d.dialect, "dialect", "", "skip detection and read files as the dialect with this `name`")
+	flags.StringVar(&d.dialect, "from", "", "read files in this `format`, without detection; toolguard formats lists them")
 	d.files.define(cmd)
-	complete(cmd, "dialect", completeDialects)
+	complete(cmd, "from", completeDialects)
 	return cmd
 }
 
@@ -205,7 +205,7 @@ func (d *detection) reasons(f *container.File) {
 	if f.Conversations > 0 {
 		line("messages at", place(f))
 	}
-	line("dialect", f.Dialect)
+	line("format", f.Dialect)
 	line("decided by", f.Key)
 	name := "runners-up"
 	for _, c := range f.RunnersUp {

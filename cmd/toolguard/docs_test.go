@@ -22,7 +22,7 @@ func TestFormatsPage(t *testing.T) {
 
 func formatsPage() string {
 	var b strings.Builder
-	b.WriteString("# Formats\n\nThese are the formats that toolguard reads. It detects the framing (JSON, JSON Lines, consecutive values) from the bytes and never from the file name, and the dialect from fields that only this dialect has. `toolguard detect -v FILE` shows how a format was detected, and `--dialect NAME` skips detection.\n\n" +
+	b.WriteString("# Formats\n\nThese are the formats that toolguard reads. It detects the framing (JSON, JSON Lines, consecutive values) from the bytes and never from the file name, and the dialect from fields that only this dialect has. `toolguard detect -v FILE` shows how a format was detected, and `--from NAME` skips detection.\n\n" +
 		"Recordings of HTTP requests are read in each format of their bodies, and are only checked: cassettes of VCR, vcrpy and go-vcr in YAML or JSON, and HAR files. Bodies may be text, base64, or base64 of gzip. All other formats may be in YAML, too; a file with another extension than `.yaml` or `.yml`, and each file in a directory, must begin like a recording.\n\n")
 	b.WriteString("| dialect | what it is | check | fix |\n|---|---|---|---|\n")
 	for _, d := range dialect.All() {
@@ -37,7 +37,7 @@ func formatsPage() string {
 		fmt.Fprintf(&b, "| `%s` | %s | `%s` |\n", c.Name, c.Summary, c.Example)
 	}
 	for _, d := range dialect.All() {
-		fmt.Fprintf(&b, "\n## %s\n\n%s. %s\n\nFound in: %s. Containers: %s. Checked against the profile `%s`, unless `--target` or a [request](profiles.md#which-profile-a-request-gets) names another one.\n", d.Name, d.Title, d.Summary, escapeAngles(d.Where), strings.Join(containersOf(d), ", "), d.Provider)
+		fmt.Fprintf(&b, "\n## %s\n\n%s. %s\n\nFound in: %s. Containers: %s. Checked against the profile `%s`, unless `--provider` or a [request](profiles.md#which-profile-a-request-gets) names another one.\n", d.Name, d.Title, d.Summary, escapeAngles(d.Where), strings.Join(containersOf(d), ", "), d.Provider)
 		if d.CheckOnly != "" {
 			fmt.Fprintf(&b, "\nOnly checked: %s.\n", strings.TrimSuffix(d.CheckOnly, "."))
 		}

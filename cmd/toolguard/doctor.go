@@ -76,7 +76,6 @@ Exit codes: 0 if no broken session is left, 1 if there are some, 2 if a file or 
 store could not be read, repaired or restored, or if the command line is wrong.
 With --strip-reasoning, a session with reasoning counts like a broken one.`,
 		Example: `  toolguard doctor
-  toolguard doctor --agent claude-code --since 30d
   toolguard doctor --fix
   toolguard doctor --undo`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -127,7 +126,7 @@ With --strip-reasoning, a session with reasoning counts like a broken one.`,
 	// A config file in a store or above it is not for doctor: anybody whose project an agent
 	// works on could hide its sessions.
 	flags.StringVar(&f.config, "config", "", "check sessions with the settings of this config `file` (default: none)")
-	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: one per processor; maximum: 16, or 4 per processor if that is more)")
+	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: 0, one per processor; at most 16, or 4 per processor)")
 	exclusive(cmd, "fix", "undo")
 	exclusive(cmd, "fix", "list")
 	exclusive(cmd, "undo", "list")

@@ -34,7 +34,6 @@ Exit codes: 0 for a sure answer, 1 if it lists rules, 2 if nothing is like the e
 command line is wrong.`,
 		Example: `  toolguard explain missing-tool-result
   toolguard explain 'tool_use ids were found without tool_result blocks'
-  toolguard explain MissingToolResultsError
   toolguard explain - < error.txt`,
 		Args:              needs("a rule, or the error of a provider"),
 		ValidArgsFunction: completeFrom(rules.Names),
@@ -164,7 +163,7 @@ func example(ctx context.Context, r *rules.Rule, width int) (string, error) {
 		name = "bad.json"
 	}
 	opts := engine.Options{Rules: []*rules.Rule{r}, Excerpts: true, Send: r.Args == "--send"}
-	if target, ok := strings.CutPrefix(r.Args, "--target "); ok {
+	if target, ok := strings.CutPrefix(r.Args, "--provider "); ok {
 		opts.Target = profile.ByName(target)
 	}
 	if r.OnDemand != nil {

@@ -62,7 +62,7 @@ where it was and why it was rejected.
 Exit codes: 0 if the input was filtered, 1 if more than --max-rejects were
 rejected, 2 if a file could not be filtered or the command line is wrong.`,
 		Example: `  toolguard filter --out clean.jsonl --rejects bad.jsonl train.jsonl
-  zstd -dc train.jsonl.zst | toolguard filter --target openai - > clean.jsonl
+  zstd -dc train.jsonl.zst | toolguard filter --provider openai - > clean.jsonl
   toolguard filter --max-rejects 1% --out clean/ data/`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			x, err := newFiltering(a, f, cmd.Flags().Changed)
@@ -91,7 +91,7 @@ rejected, 2 if a file could not be filtered or the command line is wrong.`,
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say what each file is, and why")
 	flags.BoolVar(&f.skipUnrecognized, "skip-unrecognized", false, "skip named files that are not clearly transcripts")
 	f.fileFlags.define(cmd)
-	flags.IntVarP(&f.jobs, "jobs", "j", 0, "filter `n` files at a time (default: one per processor; maximum: 16, or 4 per processor if that is more)")
+	flags.IntVarP(&f.jobs, "jobs", "j", 0, "filter `n` files at a time (default: 0, one per processor; at most 16, or 4 per processor)")
 	exclusive(cmd, "quiet", "verbose")
 
 	complete(cmd, "strategy", completeFrom(allStrategies))
@@ -542,7 +542,7 @@ func (x *filtering) take(t *target, got *filter.Result, err error) error {
 	case !x.admits(t, got.Report):
 		return nil
 	case !got.Report.File.Sure && x.now.dialect == nil:
-		x.fail(t.path, errors.New(t.path+": not clearly a transcript: name its dialect with --dialect"))
+		x.fail(t.path, errors.New(t.path+": not clearly a transcript: name its format with --from"))
 		return nil
 	}
 	if got.Caught != nil {

@@ -65,7 +65,6 @@ if a file could not be repaired or the command line is wrong. With --write,
 repaired findings do not count.`,
 		Example: `  toolguard fix session.jsonl
   toolguard fix --write session.jsonl
-  toolguard fix --write --unsafe --strategy orphan-tool-result=text runs/
   my-agent --dump-history | toolguard fix --send - | my-client`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			x, err := newFix(a, f, args, cmd.Flags().Changed)

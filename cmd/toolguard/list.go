@@ -30,10 +30,10 @@ func newFormatsCmd(a *app) *cobra.Command {
 	var file *config.File
 	cmd := newListCmd(a, &cobra.Command{
 		Use:   "formats",
-		Short: "List the dialects and containers of transcripts, with examples",
-		Long: `formats lists the dialects that toolguard reads, and the containers that store
-their messages. A dialect can occur in any container that stores messages the
-same way. Dialects that toolguard.toml defines come first.`,
+		Short: "List the formats of transcripts, with examples",
+		Long: `formats lists the formats of messages that toolguard reads, and the containers
+that store them. A format can occur in any container that stores messages the
+same way. Formats that toolguard.toml defines come first.`,
 		PreRunE: func(*cobra.Command, []string) (err error) {
 			file, err = f.file()
 			return err
@@ -194,11 +194,11 @@ func formatTable(file *config.File) []byte {
 		}
 	}
 	if defined := file.Dialects().UserDefined(); len(defined) > 0 {
-		fmt.Fprintf(&b, "Dialects of %s\n", file.Path)
+		fmt.Fprintf(&b, "Formats of %s\n", file.Path)
 		list(defined)
 		b.WriteByte('\n')
 	}
-	b.WriteString("Dialects\n")
+	b.WriteString("Formats\n")
 	list(dialect.All())
 	b.WriteString("\nContainers\n\n")
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

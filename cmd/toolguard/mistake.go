@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/toolguard/toolguard/internal/suggest"
+	"github.com/toolguard/toolguard/internal/usage"
 )
 
 // mistaken returns what is wrong with a command line that cobra would take for another
@@ -110,7 +111,6 @@ func isFlag(args []string, i int) bool {
 	if err != nil {
 		return false
 	}
-	cmd.InitDefaultHelpFlag()
 	flag := func(arg string) *pflag.Flag {
 		if name, long := strings.CutPrefix(arg, "--"); long {
 			name, _, _ = strings.Cut(name, "=")
@@ -254,14 +254,14 @@ func habits() []habit {
 		{"trim", flags("--check --diff"), "", "; did you mean --dry-run?"},
 		{"trim", flags("-n --last --tail --keep --lines --messages --max-messages --last-messages"), "", "; did you mean --keep-last?"},
 		{"trim", flags("--first --head"), "", "; did you mean --keep-first?"},
-		{"trim", flags("--from --start --from-message --drop --drop-first --skip --skip-first --offset"), "", "; did you mean --target-index?"},
+		{"trim", flags("--start --from-message --drop --drop-first --skip --skip-first --offset"), "", "; did you mean --target-index?"},
 		{"trim", flags("-t --tokens --limit --budget --token-limit --token-budget --max-input-tokens --max-context --context-window --window"), "", "; did you mean --max-tokens?"},
 		{"trim", flags("-c --bytes --size --max-size --max-chars --max-characters"), "", "; did you mean --max-bytes?"},
 		{"trim", flags("--max-result-bytes --max-results-bytes --results-max-tokens --result-max-bytes --truncate-results --shorten-results --truncate --shorten --max-output"), "", "; did you mean --results-max-bytes?"},
 		{"trim", flags("--system --keep-system --tools --keep-tools"), "", ": the system prompt and the declared tools always stay"},
-		{"trim", flags("--model --provider --api"), "", "; did you mean --target?"},
+		{"trim", flags("--model --api"), "", "; did you mean --provider?"},
 		{"trim", flags("--tokenizer --encoding"), "", "; did you mean --counter?"},
-		{"trim", flags("--format"), "", "; did you mean --dialect or --json?"},
+		{"trim", flags("--format"), "", "; did you mean --from or --json?"},
 		{"trim", flags("--output-format"), "", "; did you mean --json?"},
 		{"trim", flags("-f"), "", "; did you mean --force?"},
 		{"trim", flags("-v --verbose --statistics"), "", ": trim always says what it did, unless --quiet is given"},
@@ -323,8 +323,7 @@ func unknownFlag(cmd *cobra.Command, err *pflag.NotExistError) error {
 			return fmt.Errorf("%s; did you mean toolguard %s %s?", unknown, flags.Name(), spelled)
 		}
 	}
-	var known []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	known := usage.Visible(cmd)
 	if near := suggest.Nearest(name, known); near != "" && !short {
 		return fmt.Errorf("%s; did you mean --%s?", unknown, near)
 	}

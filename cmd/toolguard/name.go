@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/profile"
@@ -24,7 +23,7 @@ func knowsDialect(set *dialect.Set, name string) error {
 	if name == "" || set.ByName(name) != nil {
 		return nil
 	}
-	return fmt.Errorf("--dialect: %w", suggest.Unknown("dialect", name, set.Names(), "toolguard formats lists them"))
+	return fmt.Errorf("--from: %w", suggest.Unknown("format", name, set.Names(), "toolguard formats lists them"))
 }
 
 // findTarget returns the profile with a name, nil for an empty name.
@@ -36,7 +35,7 @@ func findTarget(name string) (*profile.Profile, error) {
 		return p, nil
 	}
 	if p := profile.Like(name); p != nil {
-		return nil, fmt.Errorf("--target: unknown profile %q; did you mean %q?", name, p.Name)
+		return nil, fmt.Errorf("--provider: unknown provider %q; did you mean %q?", name, p.Name)
 	}
-	return nil, fmt.Errorf("--target: %w", suggest.Unknown("profile", name, profile.Names(), "expected one of "+strings.Join(profile.Names(), ", ")))
+	return nil, fmt.Errorf("--provider: %w", suggest.Unknown("provider", name, profile.Names(), "toolguard profiles lists them"))
 }

@@ -14,18 +14,17 @@ import (
 func newProfilesCmd(a *app) *cobra.Command {
 	return newListCmd(a, &cobra.Command{
 		Use:   "profiles",
-		Short: "List the profiles of providers",
-		Long: `profiles lists the values of --target: the profiles of providers, and which ids
-and names each accepts. With --output-format json it also prints how each rule
-applies to the provider, the error of the provider, and the source of that
-information.`,
+		Short: "List the providers whose rules toolguard knows",
+		Long: `profiles lists the values of --provider, and which ids and names each provider
+accepts. With --output-format json it also prints how each rule applies to the
+provider, the error of the provider, and the source of that information.`,
 	}, profileTable, profileList)
 }
 
 func profileTable() []byte {
 	var b bytes.Buffer
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "profile\tprovider\tids\tnames")
+	fmt.Fprintln(tw, "name\tprovider\tids\tnames")
 	for _, p := range profile.All() {
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", p.Name, p.Title, p.IDs(), p.Names())
 	}

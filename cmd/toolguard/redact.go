@@ -58,7 +58,7 @@ Exit codes: 0 if the transcript was redacted, 1 if it was redacted but has error
 and none of them is kept, 2 if it could not be redacted or the command line is
 wrong.`,
 		Example: `  toolguard redact session.jsonl > shared.jsonl
-  toolguard redact --out shared.json --target anthropic request.json`,
+  toolguard redact --out shared.json --provider anthropic request.json`,
 		Args: needs("a file, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			x, err := newRedaction(a, f)

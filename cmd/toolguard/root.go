@@ -2,9 +2,12 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/toolguard/toolguard/internal/usage"
 )
 
 // newRootCmd returns the root command. If args begin with the name of a subcommand, only
@@ -20,8 +23,7 @@ histories and datasets. It finds tool calls without results, results without
 calls, and other errors that make a provider reject a request, and repairs them.`,
 		Example: `  toolguard check session.jsonl
   toolguard fix --write session.jsonl
-  toolguard check ~/.claude/projects
-  toolguard explain missing-tool-result`,
+  toolguard doctor`,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		Args:              unknownCommand,
@@ -37,6 +39,7 @@ calls, and other errors that make a provider reject a request, and repairs them.
 	cmd.SetOut(a.stdout)
 	cmd.SetErr(a.stderr)
 	cmd.SetFlagErrorFunc(flagError)
+	cmd.SetGlobalNormalizationFunc(usage.Renamed(map[string]string{"dialect": "from", "target": "provider"}))
 	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { a.help(cmd) })
 	// cobra's own version flag needs text/template, which calls methods by name: the
 	// linker would have to keep every exported method of every type.
@@ -44,15 +47,14 @@ calls, and other errors that make a provider reject a request, and repairs them.
 	// An internal error asks for it. It is hidden because nothing else does.
 	cmd.PersistentFlags().BoolVar(&a.debug, "debug", false, "print the stack of an internal error")
 	_ = cmd.PersistentFlags().MarkHidden("debug") // it exists
+	own := func(c namedCommand) bool { return len(args) > 0 && args[0] == c.name }
+	one := slices.ContainsFunc(commands(), own)
 	for _, c := range commands() {
-		if len(args) > 0 && args[0] == c.name {
+		if !one || own(c) {
 			cmd.AddCommand(c.command(a))
-			return cmd
 		}
 	}
-	for _, c := range commands() {
-		cmd.AddCommand(c.command(a))
-	}
+	usage.Define(cmd)
 	if completes(args) {
 		unquoteUsage(cmd)
 	}
@@ -64,11 +66,16 @@ type namedCommand struct {
 	name  string
 	make  func(*app) *cobra.Command
 	files bool // it reads or writes files, and tidies up when a signal ends it
+	// short names the flags that most people need; "" stands for all flags.
+	short string
 }
 
 // command makes the command.
 func (c namedCommand) command(a *app) *cobra.Command {
 	cmd := c.make(a)
+	if c.short != "" {
+		cmd.Annotations = usage.Short(c.short)
+	}
 	if c.files {
 		cmd.PersistentPreRun = func(*cobra.Command, []string) { a.listen() }
 	}
@@ -78,24 +85,24 @@ func (c namedCommand) command(a *app) *cobra.Command {
 // commands lists the commands of toolguard.
 func commands() []namedCommand {
 	list := []namedCommand{
-		{"check", newCheckCmd, true},
-		{"fix", newFixCmd, true},
-		{"filter", newFilterCmd, true},
-		{"doctor", newDoctorCmd, true},
-		{"trim", newTrimCmd, true},
-		{"explain", newExplainCmd, false},
-		{"rules", newRulesCmd, false},
-		{"formats", newFormatsCmd, false},
-		{"profiles", newProfilesCmd, false},
-		{"detect", newDetectCmd, true},
-		{"redact", newRedactCmd, true},
-		{"baseline", newBaselineCmd, true},
-		{"config", newConfigCmd, true},
-		{"completion", newCompletionCmd, false},
-		{"version", newVersionCmd, false},
+		{"check", newCheckCmd, true, "provider send from select fail-on exit-zero output-format verbose exclude jobs"},
+		{"fix", newFixCmd, true, "write diff safe-only unsafe strategy provider send from select output-format verbose"},
+		{"filter", newFilterCmd, true, "out rejects reasons overwrite fix max-rejects provider from select fail-on json"},
+		{"doctor", newDoctorCmd, true, "agent since fix yes unsafe undo list json"},
+		{"trim", newTrimCmd, true, "keep-last max-tokens max-bytes results-max-bytes boundary out write dry-run provider from json"},
+		{"explain", newExplainCmd, false, ""},
+		{"rules", newRulesCmd, false, ""},
+		{"formats", newFormatsCmd, false, ""},
+		{"profiles", newProfilesCmd, false, ""},
+		{"detect", newDetectCmd, true, "from verbose exclude"},
+		{"redact", newRedactCmd, true, "out overwrite provider from json"},
+		{"baseline", newBaselineCmd, true, "prune baseline provider from select fail-on exclude"},
+		{"config", newConfigCmd, true, ""},
+		{"completion", newCompletionCmd, false, ""},
+		{"version", newVersionCmd, false, ""},
 	}
 	for _, p := range programs() {
-		list = append(list, namedCommand{p.name, p.command, false})
+		list = append(list, namedCommand{p.name, p.command, false, ""})
 	}
 	return list
 }

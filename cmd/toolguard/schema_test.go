@@ -284,7 +284,7 @@ result-id = "answers"
 		{"check", "runs", "cut.jsonl"},
 		{"check", "empty.json", "package.json", "gone.json", "runs/not-transcripts"},
 		{"check", "look", "own", "look/torn.gz", "late", "torn/nul.jsonl", "torn/cut.json"},
-		append([]string{"check", "--send", "--target", "gemini", "--fail-on", "info"}, some...),
+		append([]string{"check", "--send", "--provider", "gemini", "--fail-on", "info"}, some...),
 		append([]string{"check", "--no-excerpt"}, some...),
 		{"check", "--baseline", "known", "cut.jsonl"},
 		{"fix", "runs", "gone.json"},

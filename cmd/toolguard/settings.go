@@ -53,13 +53,13 @@ func (f *ruleFlags) defineRules(cmd *cobra.Command) {
 // defineReading adds the flags that say how a transcript is read, and for whom it is checked.
 func (f *ruleFlags) defineReading(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.target, "target", "", "check as the provider with this `profile` would: "+strings.Join(profile.Names(), ", ")+" (default: the provider that a request names, or that of the dialect)")
-	flags.BoolVar(&f.send, "send", false, "check a history that is about to be sent: a call that still waits for its result is an error")
+	flags.StringVar(&f.target, "provider", "", "check as this `provider` would; toolguard profiles lists them (default: the one that a request names, or that of the format)")
+	flags.BoolVar(&f.send, "send", false, "is this about to be sent? Then a call that still waits for its result is an error")
 	flags.StringVar(&f.tools, "tools", "", "check calls against the tools that this `file` declares, in the format of OpenAI, Anthropic, Gemini or MCP (default: the tools in the request)")
-	flags.StringVar(&f.dialect, "dialect", "", "skip detection and read files as the dialect with this `name`")
+	flags.StringVar(&f.dialect, "from", "", "read files in this `format`, without detection; toolguard formats lists them")
 
-	complete(cmd, "target", completeFrom(profile.Names))
-	complete(cmd, "dialect", completeDialects)
+	complete(cmd, "provider", completeFrom(profile.Names))
+	complete(cmd, "from", completeDialects)
 }
 
 // allSeverities lists the values of --severity.
@@ -152,7 +152,7 @@ func newResolver(f *ruleFlags) (*resolver, error) {
 	return r, nil
 }
 
-// knows returns an error if --dialect names a dialect that is neither built in nor
+// knows returns an error if --from names a dialect that is neither built in nor
 // defined in the config file.
 func (r *resolver) knows(file *config.File) error {
 	return knowsDialect(file.Dialects(), r.flags.dialect)
@@ -200,7 +200,7 @@ func (r *resolver) settings(file *config.File) *settings {
 		}
 	}
 	if s.target == nil {
-		s.target = profile.ByName(said.Target)
+		s.target = profile.ByName(said.Provider)
 	}
 	r.known[file] = s
 	return s

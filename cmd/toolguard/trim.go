@@ -47,7 +47,7 @@ kept is copied byte for byte.
 The boundary user is before a message that a human typed. loop is also before an
 assistant message after a finished tool loop. pair is also between the exchanges
 of a loop, unless signed reasoning runs through it. A history is not cut where
-the provider would refuse the role of the first message; see --target.
+the provider would refuse the role of the first message; see --provider.
 
 With limits, trim keeps as much as fits. If nothing fits, it says which flags
 would help. Tokens are estimated from the text with a margin of 15 %. --counter
@@ -66,7 +66,7 @@ Exit codes: 0 if the result is as asked for, 1 if there is no safe cut, 2 if the
 file could not be trimmed or the command line is wrong.`,
 		Example: `  toolguard trim --max-tokens 60k --results-max-bytes 4KB --out short.json history.json
   toolguard trim --keep-last 40 --boundary loop --write history.json
-  my-agent --dump-history | toolguard trim --target anthropic --keep-last-user 5 - | my-client`,
+  my-agent --dump-history | toolguard trim --provider anthropic --keep-last-user 5 - | my-client`,
 		Args: needs("a file, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			x, err := newTrimming(a, f, cmd.Flags().Changed)
@@ -96,9 +96,9 @@ file could not be trimmed or the command line is wrong.`,
 	flags.BoolVar(&f.force, "force", false, "write the file even if it seems to be in use or has hard links")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "only report")
 	flags.BoolVar(&f.json, "json", false, "report as JSON: on standard output if nothing else goes there, else on standard error")
-	flags.StringVar(&f.checkFlags.target, "target", "", "cut as the provider with this `profile` allows (default: the provider that a request names, or that of the dialect)")
-	flags.BoolVar(&f.send, "send", false, "read the history as one that is about to be sent")
-	flags.StringVar(&f.dialect, "dialect", "", "skip detection and read the file as the dialect with this `name`")
+	flags.StringVar(&f.checkFlags.target, "provider", "", "cut as this `provider` allows; toolguard profiles lists them (default: the one that a request names, or that of the format)")
+	flags.BoolVar(&f.send, "send", false, "is this about to be sent? Then a call that still waits for its result is an error")
+	flags.StringVar(&f.dialect, "from", "", "read the file in this `format`, without detection; toolguard formats lists them")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors")
 	flags.StringVar(&f.stdinName, "stdin-filename", stdinName, "use this `name` for standard input in reports")
 	f.configFlags.define(cmd)
@@ -110,8 +110,8 @@ file could not be trimmed or the command line is wrong.`,
 	complete(cmd, "boundary", cobra.FixedCompletions(trim.Boundaries(), cobra.ShellCompDirectiveNoFileComp))
 	complete(cmd, "prefer", cobra.FixedCompletions([]string{"older", "newer"}, cobra.ShellCompDirectiveNoFileComp))
 	complete(cmd, "counter", cobra.FixedCompletions([]string{"estimate", "cmd:"}, cobra.ShellCompDirectiveNoFileComp))
-	complete(cmd, "target", completeFrom(profile.Names))
-	complete(cmd, "dialect", completeDialects)
+	complete(cmd, "provider", completeFrom(profile.Names))
+	complete(cmd, "from", completeDialects)
 	return cmd
 }
 

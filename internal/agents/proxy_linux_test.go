@@ -407,7 +407,7 @@ func TestThroughProxy(t *testing.T) {
 				d.model.play(reply{text: "Done."})
 				_, _, done := d.start(d.agent.start("begin"))
 				<-done
-				d.settings(program, d.model.URL, d.model.URL+",target="+target(a))
+				d.settings(program, d.model.URL, d.model.URL+",provider="+target(a))
 				next := d.resumed(d.log(), nil)
 				if want := "This chat uses model provider “script”, which is no longer configured."; !strings.Contains(next.trouble, want) {
 					t.Errorf("the session is resumed with another provider, want %q: %s", want, next)
@@ -421,7 +421,7 @@ func TestThroughProxy(t *testing.T) {
 func throughProxy(t *testing.T, d *desk, program, version string) {
 	t.Helper()
 	commands := []command{commandA(), commandB()}
-	upstream := d.model.URL + ",target=" + target(d.agent)
+	upstream := d.model.URL + ",provider=" + target(d.agent)
 	// Codex resumes a session only with the provider that it was recorded with, so
 	// that has the name that the proxy prints.
 	d.settings(program, d.model.URL, upstream)

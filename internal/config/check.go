@@ -142,7 +142,7 @@ func keysOf(key []string) []string {
 	var out []string
 	if t != nil && t.Kind() == reflect.Struct {
 		for _, f := range reflect.VisibleFields(t) {
-			if name := keyName(f); name != "" {
+			if name := keyName(f); name != "" && f.Tag.Get("former") == "" {
 				out = append(out, name)
 			}
 		}
@@ -271,9 +271,9 @@ func (v *validation) str(path []string, key unstable.Range, value *unstable.Node
 		if !slices.Contains(known, text) {
 			err = suggest.Unknown("rule or category", text, known, "toolguard rules lists them")
 		}
-	case "/target":
+	case "/provider", "/target":
 		if known := profile.Names(); !slices.Contains(known, text) {
-			err = suggest.Unknown("profile", text, known, "toolguard profiles lists them")
+			err = suggest.Unknown("provider", text, known, "toolguard profiles lists them")
 		}
 	case "/placeholder":
 		if strings.TrimSpace(text) == "" {

@@ -5,6 +5,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -37,7 +38,7 @@ type File struct {
 	Select      []string          `toml:"select,omitempty" doc:"run only these rules or categories"`
 	Ignore      []string          `toml:"ignore,omitempty" doc:"do not run these rules or categories"`
 	Exclude     []string          `toml:"exclude,omitempty" doc:"skip paths that match these globs, relative to the directory of this file"`
-	Target      string            `toml:"target,omitempty" doc:"check as the provider with this profile would"`
+	Provider    string            `toml:"provider,omitempty" doc:"check as this provider would; toolguard profiles lists them"`
 	Placeholder string            `toml:"placeholder,omitempty" doc:"the text of inserted results; {tool} and {id} are replaced"`
 	Baseline    string            `toml:"baseline,omitempty" doc:"a file with known findings, which are not reported; its path is relative to the directory of this file, and it is .toolguard-baseline by default"`
 	Backup      string            `toml:"backup,omitempty" doc:"the suffix of the originals that fix --write keeps, or none to keep no originals"`
@@ -45,6 +46,9 @@ type File struct {
 	Strategy    map[string]string `toml:"strategy,omitempty" doc:"how the findings of rules are repaired"`
 	PerFile     []PerFile         `toml:"per-file,omitempty" doc:"findings that are not reported in some files"`
 	Dialect     []map[string]any  `toml:"dialect,omitempty" doc:"formats of your own, described like the built-in ones"`
+
+	// Target is the old name of Provider, which has its value once the file is read.
+	Target string `toml:"target,omitempty" doc:"the former name of provider" former:"provider"`
 
 	// Path is the path of the file.
 	Path string `toml:"-"`
@@ -107,6 +111,7 @@ func Read(name, dir string) (*File, error) {
 		return nil, &Error{Path: name, Problems: problems}
 	}
 	f.dialects = dialect.Builtin().With(own...)
+	f.Provider, f.Target = cmp.Or(f.Provider, f.Target), ""
 	return f, nil
 }
 

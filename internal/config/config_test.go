@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ const example = `fail-on = "warning"
 select = ["pairing", "invalid-json"]
 ignore = ["reused-call-id"]
 exclude = ["testdata/broken/**", "*.tmp.json"]
-target = "anthropic"
+provider = "anthropic"
 placeholder = "gone: {tool}"
 baseline = ".toolguard-baseline"
 backup = "none"
@@ -77,7 +78,7 @@ func TestRead(t *testing.T) {
 	}
 	want := &File{
 		FailOn: "warning", Select: []string{"pairing", "invalid-json"}, Ignore: []string{"reused-call-id"},
-		Exclude: []string{"testdata/broken/**", "*.tmp.json"}, Target: "anthropic", Placeholder: "gone: {tool}",
+		Exclude: []string{"testdata/broken/**", "*.tmp.json"}, Provider: "anthropic", Placeholder: "gone: {tool}",
 		Baseline: ".toolguard-baseline", Backup: "none",
 		Rules:    map[string]string{"reused-call-id": "warning", "broken-link": "off"},
 		Strategy: map[string]string{"orphan-tool-result": "text"},
@@ -136,7 +137,7 @@ func TestErrors(t *testing.T) {
 		{"placeholder = '  '", "1:15: expected a text for placeholder"},
 		{"fail-on = 'error'\nfail-on = 'error'", "2:1: key fail-on is already defined"},
 		{"é = 1", `1:1: invalid character at start of key: U+00C3 'Ã'`},
-		{"a = 1\r\nb = 2\r\n", "1:1: unknown key \"a\"; expected one of fail-on, select, ignore, exclude, target, placeholder, baseline, backup, rules, strategy, per-file, dialect"},
+		{"a = 1\r\nb = 2\r\n", "1:1: unknown key \"a\"; expected one of fail-on, select, ignore, exclude, provider, placeholder, baseline, backup, rules, strategy, per-file, dialect"},
 		{"= 1", ""},
 		{"[", ""},
 		{"[[per-file", ""},
@@ -196,7 +197,7 @@ func TestFinder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"toolguard.toml":         "target = 'openai'",
+		"toolguard.toml":         "provider = 'openai'",
 		".toolguard.toml":        "target = 'nobody'", // never read: the other one wins
 		"a/b/.toolguard.toml":    "target = 'anthropic'",
 		"a/c/toolguard.toml/dir": "",
@@ -215,7 +216,7 @@ func TestFinder(t *testing.T) {
 		".": "openai", "a": "openai", "a/b": "anthropic", "a/b/c/d": "anthropic", "nowhere/at/all": "openai",
 	} {
 		file, err := f.Find(filepath.Join(dir, filepath.FromSlash(in)))
-		if err != nil || file == nil || file.Target != want {
+		if err != nil || file == nil || file.Provider != want {
 			t.Errorf("%s: %+v, %v", in, file, err)
 		}
 	}
@@ -380,5 +381,30 @@ c = '2'
 `
 	if diff := cmp.Diff(want, string(text)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestFormerKey: the former name of a key has its value, and is not offered.
+func TestFormerKey(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`target = "openai"`:                            "openai",
+		`provider = "gemini"`:                          "gemini",
+		"provider = \"gemini\"\ntarget = \"openai\"\n": "gemini",
+	} {
+		name := filepath.Join(t.TempDir(), "toolguard.toml")
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Read(name, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Provider != want || f.Target != "" {
+			t.Errorf("%s: %q and %q", text, f.Provider, f.Target)
+		}
+	}
+	if slices.Contains(keysOf(nil), "target") {
+		t.Error("target is offered")
 	}
 }

@@ -535,7 +535,7 @@ func (r *rowReader) faults(n *node, d *dialect.Dialect, read bool) {
 		r.complain(name.at, "expected small letters, digits and dashes for dialect.name")
 	}
 	if profile.ByName(d.Provider) == nil {
-		r.complain(n.get("provider").at, suggest.Unknown("profile", d.Provider, profile.Names(), "toolguard profiles lists them").Error())
+		r.complain(n.get("provider").at, suggest.Unknown("provider", d.Provider, profile.Names(), "toolguard profiles lists them").Error())
 	}
 }
 

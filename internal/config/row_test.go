@@ -153,7 +153,7 @@ func TestRowErrors(t *testing.T) {
 		{"[[dialect]]\nname = 'My Stack'\nmarks = ['x']", "2:8: expected small letters, digits and dashes for dialect.name"},
 		{"[[dialect]]\nname = 'anthropic'\nmarks = ['x']", `2:8: a built-in dialect is called "anthropic"; choose another name`},
 		{head + head, `5:8: this file already defines a dialect "a"`},
-		{head + "provider = 'anthropc'", `4:12: unknown profile "anthropc"; did you mean "anthropic"?`},
+		{head + "provider = 'anthropc'", `4:12: unknown provider "anthropc"; did you mean "anthropic"?`},
 		{head + "window = 'all'", `4:10: unknown window "all"; expected one of tool, user, next, log, own`},
 		{head + "dataset = 'yes'", "4:11: expected true or false for dialect.dataset"},
 		{head + "titel = 'x'", `4:1: dialect: unknown key "titel"; did you mean "title"?`},

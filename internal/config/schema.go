@@ -73,6 +73,9 @@ func table(t reflect.Type, path string) object {
 			about = object{{"type", "array"}, {"items", rowTable(reflect.TypeFor[dialect.Dialect]())}}
 		}
 		value := append(object{{"description", f.Tag.Get("doc")}}, about...)
+		if f.Tag.Get("former") != "" {
+			value = append(value, member{"deprecated", true})
+		}
 		properties = append(properties, member{name, value})
 	}
 	out := object{{"type", "object"}, {"additionalProperties", false}}
@@ -149,7 +152,7 @@ func values(t reflect.Type, path string) object {
 	switch path {
 	case "fail-on":
 		return object{{"enum", []string{"error", "warning", "info"}}}
-	case "target":
+	case "provider", "target":
 		return object{{"enum", profile.Names()}}
 	case "select", "ignore", "per-file/ignore":
 		return object{{"enum", rules.Selectable()}}

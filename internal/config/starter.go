@@ -8,8 +8,8 @@ const Starter = `# Settings of toolguard. "toolguard config schema" describes al
 # fail-on = "error"
 
 # Check as this provider would. The default is the provider that a request names,
-# or that of the dialect.
-# target = "anthropic"
+# or that of the format.
+# provider = "anthropic"
 
 # Rules or categories to run, and not to run. "toolguard rules" lists them.
 # select = ["pairing"]

@@ -210,7 +210,7 @@ func (r *reading) inDialect() error {
 		at := r.src.Pointers(r.file.Document.Value, []source.Span{r.other.at})
 		return &detect.ErrOtherDialect{Dialect: d.Name, Found: r.other.dialect.Name, Pointer: at[0]}
 	case !r.opts.Request && r.seen > 0 && r.taken == 0:
-		reason := "no message is in the dialect " + d.Name
+		reason := "no message is in the format " + d.Name
 		return &detect.ErrNotTranscript{Reason: reason, Discreet: reason}
 	}
 	return nil

@@ -313,7 +313,7 @@ func TestKey(t *testing.T) {
 // TestForced checks that a requested dialect is used.
 func TestForced(t *testing.T) {
 	f, convs, reason := read(t, list(user, answer), detect.Options{Dialect: dialect.Anthropic})
-	if f.Dialect != "anthropic" || f.Key != "--dialect" || len(convs) != 1 || reason != "" {
+	if f.Dialect != "anthropic" || f.Key != "--from" || len(convs) != 1 || reason != "" {
 		t.Errorf("%+v, %v, %s", f.Decision, convs, reason)
 	}
 	if want := "anthropic, a log: 2 messages, 0 calls, 0 results"; convs[0] != want {

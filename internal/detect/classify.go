@@ -75,7 +75,7 @@ type tally struct {
 	other         int              // records of no known kind
 	prompt        *dialect.Dialect // the dialect of the first request whose only message is a text, such as a request with "input":"hello"
 	unspoken      bool             // an object with a conversation that has no messages yet
-	unknownTools  int              // messages of an unknown dialect
+	unknownTools  int              // messages of an unknown format
 	spans         int              // span records without messages
 	pieces        int              // records with events of a stream
 	noneAlone     bool             // the last record has no single message that makes a call or answers one
@@ -569,7 +569,7 @@ func (t *tally) decide(s *Verdict) {
 		}
 	}
 	if t.forced != nil {
-		s.Dialect, s.Key = t.forced.Name, "--dialect"
+		s.Dialect, s.Key = t.forced.Name, "--from"
 		if t.forced.Log != nil && best == ClassLog {
 			s.Log = t.forced
 		}

@@ -22,7 +22,7 @@ func (f *finder) listClass(v source.Value, into []string) (Class, *dialect.Diale
 	set := f.set
 	n, messages, decisive, tagged, records := 0, 0, 0, 0, 0
 	before := 0      // the number of elements before the first message
-	unknown := false // an element is a message of an unknown dialect
+	unknown := false // an element is a message of an unknown format
 	other := func(e source.Value, claim evidence.Weight) (counts bool) {
 		switch {
 		case evidence.HasUnknownBlocks(e), evidence.IsUnknownResult(e):

@@ -70,5 +70,5 @@ func (n *nearest) String() string {
 	if n.dialect == nil {
 		return ""
 	}
-	return fmt.Sprintf("; the mark %q of the dialect %s does not match", n.mark, n.dialect.Name)
+	return fmt.Sprintf("; the mark %q of the format %s does not match", n.mark, n.dialect.Name)
 }

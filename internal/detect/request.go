@@ -23,7 +23,7 @@ type ErrOtherDialect struct {
 
 // Error implements error.
 func (e *ErrOtherDialect) Error() string {
-	return fmt.Sprintf("expected a request in the dialect %s, but the message %s is in the dialect %s", e.Dialect, e.Pointer, e.Found)
+	return fmt.Sprintf("expected a request in the format %s, but the message %s is in the format %s", e.Dialect, e.Pointer, e.Found)
 }
 
 // request decides where the messages of a source are that is one request to the API of a
@@ -65,7 +65,7 @@ func request(src *source.Source, d *dialect.Dialect) (*Verdict, error) {
 	}
 	s.Class = ClassConversation
 	if s.Places, s.reason = places(d, v); len(s.Places) > 0 {
-		s.Pointer, s.Dialect, s.Key = s.Places[0].Pointer, d.Name, "--dialect"
+		s.Pointer, s.Dialect, s.Key = s.Places[0].Pointer, d.Name, "--from"
 	}
 	return s, nil
 }
@@ -178,7 +178,7 @@ func unlike(d *dialect.Dialect, found string) string {
 		}
 		with += ", or with the field " + strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("expected a request in the dialect %s, which is an object with %s, but %s", d.Name, with, found)
+	return fmt.Sprintf("expected a request in the format %s, which is an object with %s, but %s", d.Name, with, found)
 }
 
 // kindName returns the kind of a value with its article, or the literal.

@@ -65,7 +65,7 @@ type Compactor interface {
 
 // A Dialect is one way to write a transcript.
 type Dialect struct {
-	Name    string // the value of --dialect
+	Name    string // the value of --from
 	Title   string
 	Summary string // one or two sentences
 	Where   string // where such files are found

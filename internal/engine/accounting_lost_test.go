@@ -601,7 +601,7 @@ func eachHistory(t *testing.T, d *dialect.Dialect, of []fixture, sets []markedSe
 		rep, err := checked(text, set.opts.Options)
 		if err == nil && (rep.Skipped != "" || rep.File.Dialect != d.Name) {
 			set.opts.Dialect = d
-			set.name += ", --dialect"
+			set.name += ", --from"
 		}
 		ran++
 		f(text, where, set)

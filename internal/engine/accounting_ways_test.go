@@ -20,7 +20,7 @@ var noWayOut = []struct {
 	files        map[string]bool // nil for all
 }{
 	{"too-deep", "what lies that deep is not read", nil},
-	{"mixed-dialect", "what is written in another dialect is not rewritten", nil},
+	{"mixed-dialect", "what is written in another format is not rewritten", nil},
 	{"invalid-json", "a document that cannot be read is one record, and nothing else is there to keep", unreadable},
 	{"truncated-record", "a document that cannot be read is one record, and nothing else is there to keep", unreadable},
 	{"pending-tool-call", "a message that stands in no list has no place for a result, and without it nothing is left", lone},

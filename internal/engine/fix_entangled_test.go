@@ -254,12 +254,12 @@ func TestFixEntangled(t *testing.T) {
 			"what tells the dialect is not dropped",
 			`[{"type":"function_call_output","call_id":"a","output":"1"},{"role":"assistant"},{"role":"assistant","content":"done"}]`,
 			strategy(true, "orphan-tool-result", "drop"),
-			"", "orphan-tool-result (not applied, because it would remove what shows that the dialect is openai-responses, unless the dialect is given)",
+			"", "orphan-tool-result (not applied, because it would remove what shows that the format is openai-responses, unless the format is given)",
 		},
 		{
-			"what is written in another dialect is not reordered", list(user, `{"role":"assistant","content":[`+use("a")+`]}`, `{"role":"user","content":[{"type":"text","text":"wait"}]}`, tool("a", "1"), answer),
+			"what is written in another format is not reordered", list(user, `{"role":"assistant","content":[`+use("a")+`]}`, `{"role":"user","content":[{"type":"text","text":"wait"}]}`, tool("a", "1"), answer),
 			FixOptions{Unsafe: true},
-			"", "tool-result-not-first (toolguard does not rewrite a message in another dialect: see mixed-dialect)",
+			"", "tool-result-not-first (toolguard does not rewrite a message in another format: see mixed-dialect)",
 		},
 		{
 			"a record before one whose parent is lost hangs on it, and is not cut off",

@@ -325,7 +325,7 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 			break
 		}
 		if sure := out.Before.File.Marked || s.opts.Dialect != nil || s.opts.Target != nil || first.named; !sure && !r.bytes {
-			return out.Unrepaired(), &CheckOnlyError{"it could be in another dialect than " + r.reads(rep) + "; name its dialect to repair it"}
+			return out.Unrepaired(), &CheckOnlyError{"it could be in another format than " + r.reads(rep) + "; name its format to repair it"}
 		}
 		if err := r.set.Prove(now); err != nil {
 			var unbalanced *edit.BalanceError
@@ -369,7 +369,7 @@ func (s *settler) readsAlike(ctx context.Context, out *Fixed, dialect string) er
 		return err
 	}
 	if anyOf(&rep.Findings, func(f *Finding) bool { return s.opts.allows(&f.Finding) }) {
-		return &ProofError{"remove what shows that the dialect is " + dialect + ", unless the dialect is given", nil}
+		return &ProofError{"remove what shows that the format is " + dialect + ", unless the format is given", nil}
 	}
 	return nil
 }

@@ -273,7 +273,7 @@ func untrimmable(conv *transcript.Conversation, d *dialect.Dialect) string {
 	case conv.Incomplete:
 		return "a record cannot be read; toolguard check shows it"
 	case slices.ContainsFunc(conv.Messages, func(m transcript.Message) bool { return m.Has(transcript.MessageForeign) }):
-		return "some of its messages are in another dialect"
+		return "some of its messages are in another format"
 	case slices.ContainsFunc(conv.Messages, left):
 		return "some of its messages are copies or are no longer sent"
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/toolguard/toolguard/internal/usage"
 )
 
 // date is the date of the man pages.
@@ -95,14 +97,14 @@ func (m *man) synopsis(cmd *cobra.Command) {
 
 // option writes a flag and what it does.
 func (m *man) option(f *pflag.Flag) {
-	value, usage := pflag.UnquoteUsage(f)
+	value, about := pflag.UnquoteUsage(f)
 	if f.Hidden {
 		return
 	}
 	m.request("TP")
 	line := `\fB` + escape("--"+f.Name) + `\fR`
-	if f.Shorthand != "" {
-		line = `\fB` + escape("-"+f.Shorthand) + `\fR, ` + line
+	if short := usage.Shorthand(f); short != "" {
+		line = `\fB` + escape("-"+short) + `\fR, ` + line
 	}
 	if value != "" && f.NoOptDefVal != "" {
 		line += `[=\fI` + escape(value) + `\fR]`
@@ -113,9 +115,9 @@ func (m *man) option(f *pflag.Flag) {
 	switch f.DefValue {
 	case "", "false", "[]", "0":
 	default:
-		usage += fmt.Sprintf(" (default %s)", f.DefValue)
+		about += fmt.Sprintf(" (default %s)", f.DefValue)
 	}
-	m.text(usage)
+	m.text(about)
 }
 
 // prose writes paragraphs. Indented lines stay as they are.

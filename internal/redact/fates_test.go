@@ -36,7 +36,7 @@ func TestFates(t *testing.T) {
 	kept := map[string]int{}
 	for _, rule := range rules.All() {
 		opts := engine.Options{Send: strings.Contains(rule.Args, "--send")}
-		if _, target, has := strings.Cut(rule.Args, "--target "); has {
+		if _, target, has := strings.Cut(rule.Args, "--provider "); has {
 			opts.Target = profile.ByName(strings.Fields(target)[0])
 		}
 		if _, name, has := strings.Cut(rule.Args, "--select "); has {

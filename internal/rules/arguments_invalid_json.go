@@ -17,7 +17,7 @@ var argumentsInvalidJSON = &Rule{
 in the string where it stops being JSON.`,
 	Why: `The stream was cut off, or the model wrote something other than JSON. OpenAI accepts such
 arguments. Other providers, chat templates and every translation to another API do not, so this is
-an error with a ` + "`--target`" + ` that expects an object.`,
+an error with a ` + "`--provider`" + ` that expects an object.`,
 	Repair: `With every strategy, an empty string becomes ` + "`{}`" + ` (safe). In all other cases the strategy decides.
 
 | strategy | class | what toolguard does |

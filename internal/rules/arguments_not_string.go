@@ -10,7 +10,7 @@ import (
 
 var argumentsNotString = &Rule{
 	Name: "arguments-not-string", Category: Payload,
-	Severity: "error in a request body, with --send or --target; else info",
+	Severity: "error in a request body, with --send or --provider; else info",
 	Summary:  "The arguments of a call are not a string",
 	Points:   []profile.Point{profile.ArgsNotString},
 	What:     `Checks for arguments that are not a string of JSON.`,

@@ -70,7 +70,7 @@ which is unsafe if its role is an unknown one.
 			case strategy == "drop":
 				op = c.op(c.turn(res.Message), operation.Unsafe, "drop the result", &operation.DropResults{Results: []int32{int32(i)}, CopyOf: -1})
 			case c.Messages[res.Message].Has(transcript.MessageForeign):
-				why = "toolguard does not rewrite a message in another dialect: this one is not in that of the conversation (" + c.Dialect + ")"
+				why = "toolguard does not rewrite a message in another format: this one is not in that of the conversation (" + c.Dialect + ")"
 			case c.overtaken(i):
 				why = "toolguard cannot know which of two results answers the call"
 			case c.arrays() && (c.Pairing.Results[i].Fate == pairing.Answers || c.Pairing.Results[i].Fate == pairing.Duplicate):

@@ -7,7 +7,7 @@ import (
 )
 
 var emptyMessage = &Rule{
-	Name: "empty-message", Category: Payload, Severity: "profile",
+	Name: "empty-message", Category: Payload, Severity: "by provider",
 	Summary: "A message has neither content nor tool calls",
 	Points:  []profile.Point{profile.EmptyMessage, profile.NullMessage},
 	What:    `Checks for messages that have neither content nor calls.`,

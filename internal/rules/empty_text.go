@@ -10,11 +10,11 @@ import (
 )
 
 var emptyText = &Rule{
-	Name: "empty-text", Category: Payload, Severity: "profile; info in logs",
+	Name: "empty-text", Category: Payload, Severity: "by provider; info in logs",
 	Summary: "A text block is blank",
 	Points:  []profile.Point{profile.EmptyText, profile.EmptyBlock},
 	What: `Checks for text blocks that are empty or contain only white space. If the history is written in
-another shape than the ` + "`--target`" + ` accepts, an empty text beside calls does not count, because
+another shape than the ` + "`--provider`" + ` accepts, an empty text beside calls does not count, because
 converters leave it out. White space counts, because converters pass it on.`,
 	Why: `Anthropic and Bedrock reject blank text, although their own answers have contained such blocks.
 They accept it inside a result, and Anthropic's API accepts white space beside calls. Bedrock accepts white

@@ -47,7 +47,7 @@ func options(t *testing.T, args string) engine.Options {
 		switch {
 		case flags[0] == "--send":
 			opts.Send = true
-		case flags[0] == "--target" && len(flags) > 1:
+		case flags[0] == "--provider" && len(flags) > 1:
 			opts.Target = profile.ByName(flags[1])
 			flags = flags[1:]
 		case flags[0] == "--select" && len(flags) > 1:

@@ -11,7 +11,7 @@ import (
 )
 
 var imageLimit = &Rule{
-	Name: "image-limit", Category: Payload, Severity: "profile; warning in a log and in a body that names no model, info in a dataset or a trace",
+	Name: "image-limit", Category: Payload, Severity: "by provider; warning in a log and in a body that names no model, info in a dataset or a trace",
 	Summary:    "An image is larger than the provider accepts, or there are too many images",
 	Points:     []profile.Point{profile.ImageSide, profile.ImageManySide, profile.ImageBytes, profile.ImageSoftBytes, profile.ImageCount, profile.ImageSoftCount},
 	Strategies: []string{"text"},

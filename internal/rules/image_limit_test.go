@@ -91,12 +91,12 @@ func TestImagesOfDialects(t *testing.T) {
 	} {
 		before := fmt.Sprintf(c.text, c.block)
 		n := strings.Count(c.text, "%[1]s")
-		rep := check(t, before, "--target anthropic")
+		rep := check(t, before, "--provider anthropic")
 		if found := count(rep.Findings.List(), "image-limit", rules.Error); found != n || rep.File.Dialect != c.dialect {
 			t.Errorf("%s, read as %s: %d images are reported, want %d: %v", c.dialect, rep.File.Dialect, found, n, messages(rep.Findings.List()))
 			continue
 		}
-		f := fixed(t, before, "--target anthropic", "image-limit", "text")
+		f := fixed(t, before, "--provider anthropic", "image-limit", "text")
 		src := f.Pieces.Source()
 		got := string(must(src.Bytes(source.Span{End: src.Size()})))
 		if want := fmt.Sprintf(c.text, c.written); got != want {
@@ -159,8 +159,8 @@ func TestImageLimits(t *testing.T) {
 		{"an address", request("claude", `{"type":"image","source":{"type":"url","url":"https://example.com/9000x9000.png"}}`), "", rules.Error, 0},
 		{"a header that is cut off", request("claude", block(png(9000, 1, 0)[:28])), "", rules.Error, 0},
 		{"no image", request("claude", block("aGVsbG8gd29ybGQsIHRoaXMgaXMgbm8gaW1hZ2U=")), "", rules.Error, 0},
-		{"a provider without a limit", request("claude", block(png(9000, 1, 0))), "--target openai", rules.Error, 0},
-		{"a history", history[:len(history)-1], "--target anthropic", rules.Error, 1},
+		{"a provider without a limit", request("claude", block(png(9000, 1, 0))), "--provider openai", rules.Error, 0},
+		{"a history", history[:len(history)-1], "--provider anthropic", rules.Error, 1},
 		{"a saved history", history[:len(history)-1], "", rules.Warning, 1},
 		{"a dataset", history + history, "", rules.Info, 2},
 		{"an image that is no longer sent", `{"type":"user","uuid":"u0","parentUuid":null,"sessionId":"s","message":{"role":"user","content":[` + block(png(9000, 1, 0)) + `]}}

@@ -9,7 +9,7 @@ import (
 )
 
 var interleavedReasoning = &Rule{
-	Name: "interleaved-reasoning", Category: Reasoning, Severity: "error (Anthropic) with --send or --target; else warning",
+	Name: "interleaved-reasoning", Category: Reasoning, Severity: "error (Anthropic) with --send or --provider; else warning",
 	Summary:    "An answer with reasoning is written between the parts of another answer",
 	Points:     []profile.Point{profile.SplitReasoning},
 	Strategies: []string{"drop"},

@@ -13,7 +13,7 @@ import (
 )
 
 var invalidCallID = &Rule{
-	Name: "invalid-call-id", Category: IDs, Severity: "error for ids that no provider accepts; else profile",
+	Name: "invalid-call-id", Category: IDs, Severity: "error for ids that no provider accepts; else by provider",
 	Summary: "The provider does not accept the id of a call",
 	Points:  []profile.Point{profile.BadID, profile.LongID},
 	What:    `Checks for call ids that the provider does not accept.`,

@@ -10,13 +10,13 @@ import (
 )
 
 var invalidRole = &Rule{
-	Name: "invalid-role", Category: Roles, Severity: "error in a request body, with --send or --target; else info",
+	Name: "invalid-role", Category: Roles, Severity: "error in a request body, with --send or --provider; else info",
 	Summary:    "A message has no role, or one that the provider does not accept there",
 	Points:     []profile.Point{profile.BadRole, profile.SystemPlace},
 	Strategies: []string{"rename", "text", "drop"},
 	What: `Checks for messages without a role, and for roles that the provider does not accept. An element of
 the list of messages that is not an object has no role either. With
-` + "`--target`" + `, a role is also an error if the API in whose shape the history is written does not know
+` + "`--provider`" + `, a role is also an error if the API in whose shape the history is written does not know
 it, because converters pass roles on.`,
 	Why: `Each API has its own names for roles. ` + "`model`" + ` in Gemini is ` + "`assistant`" + ` elsewhere, and ` + "`tool`" + ` has
 replaced ` + "`function`" + `. Agents and datasets use names of their own. Mistral also rejects a system

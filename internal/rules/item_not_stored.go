@@ -7,12 +7,12 @@ import (
 )
 
 var itemNotStored = &Rule{
-	Name: "item-not-stored", Category: Reasoning, Severity: "profile; info in datasets and traces",
+	Name: "item-not-stored", Category: Reasoning, Severity: "by provider; info in datasets and traces",
 	Summary:    "An item refers to one that the provider has not stored",
 	Points:     []profile.Point{profile.NotStored},
 	Strategies: []string{"drop"},
 	What: `Checks requests to the Responses API that store nothing, because they have ` + "`\"store\": false`" + `, and
-with ` + "`--target openai-responses-zdr`" + ` all requests. In such a request, the rule reports
+with ` + "`--provider openai-responses-zdr`" + ` all requests. In such a request, the rule reports
 
 - a reasoning item with an id and without ` + "`encrypted_content`" + `
 - an ` + "`item_reference`" + `

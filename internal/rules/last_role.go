@@ -7,7 +7,7 @@ import (
 )
 
 var lastRole = &Rule{
-	Name: "last-role", Category: Roles, Family: MessageOrder, Severity: "profile with --send; error in a request body if the provider that it names refuses it; else off",
+	Name: "last-role", Category: Roles, Family: MessageOrder, Severity: "by provider with --send; error in a request body if the provider that it names refuses it; else off",
 	Summary:    "The history is about to be sent and ends with the assistant",
 	Points:     []profile.Point{profile.LastRole},
 	Strategies: []string{"leave", "drop", "text"},

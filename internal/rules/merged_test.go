@@ -54,13 +54,13 @@ func TestMergedMessages(t *testing.T) {
 			if p.Wire == profile.Contents {
 				text = `{"contents":` + text + `}`
 			}
-			got := worst(findingsWith(t, name, text, "--target "+p.Name), "missing-tool-result", "misplaced-tool-result", "orphan-tool-result")
+			got := worst(findingsWith(t, name, text, "--provider "+p.Name), "missing-tool-result", "misplaced-tool-result", "orphan-tool-result")
 			if want := rules.Error; p.Merges == (got == want) {
 				t.Errorf("%s, %s: %v", p.Name, name, got)
 			}
 			// Taken as one, the text stands behind the call.
 			behind := p.Merges && strings.Contains(row, ",ASSISTANT[TEXT") && p.Cell(profile.CallsNotLast).Effective() == profile.Warning
-			if got := worst(findingsWith(t, name, text, "--target "+p.Name), "tool-use-not-last"); got == rules.Warning != behind {
+			if got := worst(findingsWith(t, name, text, "--provider "+p.Name), "tool-use-not-last"); got == rules.Warning != behind {
 				t.Errorf("%s, %s: the text behind the call is %v", p.Name, name, got)
 			}
 		}

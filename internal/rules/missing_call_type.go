@@ -8,7 +8,7 @@ import (
 )
 
 var missingCallType = &Rule{
-	Name: "missing-call-type", Category: Payload, Severity: "error in a request body, with --send or --target; else info",
+	Name: "missing-call-type", Category: Payload, Severity: "error in a request body, with --send or --provider; else info",
 	Summary: "A tool call has no type",
 	Points:  []profile.Point{profile.NoCallType},
 	What:    `Checks for calls without a ` + "`type`" + `.`,

@@ -11,7 +11,7 @@ import (
 )
 
 var missingResultName = &Rule{
-	Name: "missing-result-name", Category: IDs, Severity: "profile; error for legacy functions",
+	Name: "missing-result-name", Category: IDs, Severity: "by provider; error for legacy functions",
 	Summary: "A tool result does not name its tool",
 	Points:  []profile.Point{profile.NoResultName},
 	What:    `Checks for results that do not repeat the name of the tool, if the provider requires it.`,

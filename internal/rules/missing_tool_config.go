@@ -19,7 +19,7 @@ the model should not call tools any more.`,
 |---|---|---|
 | ` + "`leave`" + ` (default) | none | Report the finding only. |
 | ` + "`text`" + ` | unsafe | Turn all calls and results of the history into text. |`,
-	Args: "--target bedrock",
+	Args: "--provider bedrock",
 	Bad: `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]}`,

@@ -8,11 +8,11 @@ import (
 )
 
 var missingUserMessage = &Rule{
-	Name: "missing-user-message", Category: Roles, Family: MessageOrder, Severity: "profile with --send or --target, and in a request body; else off",
+	Name: "missing-user-message", Category: Roles, Family: MessageOrder, Severity: "by provider with --send or --provider, and in a request body; else off",
 	Summary:    "The history has no message of the user",
 	Points:     []profile.Point{profile.NoUser},
 	Strategies: []string{"leave", "text"},
-	Args:       "--target glm",
+	Args:       "--provider glm",
 	What: `Checks for histories without a message of the user. A message that has only tool results is not the
 user's. Neither is a text between ` + "`<tool_response>` and `</tool_response>`" + `, in which chat templates write a
 result.`,

@@ -6,8 +6,8 @@ import (
 
 var mixedDialect = &Rule{
 	Name: "mixed-dialect", Category: Pairing, Severity: "warning",
-	Summary: "A message is written in another dialect than the conversation",
-	What: `Checks for messages that are written in another dialect than the rest of the conversation. For
+	Summary: "A message is written in another format than the conversation",
+	What: `Checks for messages that are written in another format than the rest of the conversation. For
 example, a message of role ` + "`tool`" + ` answers a ` + "`tool_use`" + ` block.`,
 	Why: `A proxy or a change of provider mixed messages of two APIs. toolguard pairs calls and results
 across dialects, but no provider accepts the history as it is.`,
@@ -27,7 +27,7 @@ across dialects, but no provider accepts the history as it is.`,
 			if m := &c.Messages[i]; m.Has(transcript.MessageForeign) && !c.wronglyPut(int32(i)) {
 				c.report(int32(i), Finding{
 					Severity: Warning, Span: m.RoleSpan(),
-					Message: "this message is not written in the dialect of the conversation (" + c.Dialect + ")",
+					Message: "this message is not written in the format of the conversation (" + c.Dialect + ")",
 				})
 				return
 			}

@@ -8,7 +8,7 @@ import (
 )
 
 var mixedToolResultMessage = &Rule{
-	Name: "mixed-tool-result-message", Category: Pairing, Family: MessageOrder, Severity: "profile; error next to an open server tool",
+	Name: "mixed-tool-result-message", Category: Pairing, Family: MessageOrder, Severity: "by provider; error next to an open server tool",
 	Summary:    "Tool results share a message with other content",
 	Points:     []profile.Point{profile.Mixed},
 	Strategies: []string{"split", "text"},

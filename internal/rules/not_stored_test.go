@@ -37,8 +37,8 @@ func TestNotStored(t *testing.T) {
 		{"it is stored", body(`"model":"gpt-5","store":true,`, bare, message, reference), "", rules.Off},
 		{"nothing is said", body(`"model":"gpt-5",`, bare, message, reference), "", rules.Off},
 		{"a text", body(`"model":"gpt-5","store":"false",`, bare, message), "", rules.Off},
-		{"zero retention", body(`"model":"gpt-5",`, bare, message), "--target openai-responses-zdr", rules.Error},
-		{"zero retention, whatever is said", body(`"model":"gpt-5","store":true,`, reference), "--target openai-responses-zdr", rules.Error},
+		{"zero retention", body(`"model":"gpt-5",`, bare, message), "--provider openai-responses-zdr", rules.Error},
+		{"zero retention, whatever is said", body(`"model":"gpt-5","store":true,`, reference), "--provider openai-responses-zdr", rules.Error},
 		{"a copy of the API", body(`"model":"qwen3-max","store":false,`, bare, message), "", rules.Warning},
 		{"one that knows no ids", body(`"model":"deepseek-v4-pro","store":false,`, bare, message), "", rules.Off},
 	} {
@@ -112,7 +112,7 @@ func TestInterleavedReasoning(t *testing.T) {
 				parent = fmt.Sprintf(`"n%d"`, i)
 			}
 		}
-		for args, severity := range map[string]rules.Severity{"": rules.Warning, "--send": rules.Error, "--target anthropic": rules.Error, "--target openai": rules.Off} {
+		for args, severity := range map[string]rules.Severity{"": rules.Warning, "--send": rules.Error, "--provider anthropic": rules.Error, "--provider openai": rules.Off} {
 			want := c.want
 			if severity == rules.Off {
 				want = 0

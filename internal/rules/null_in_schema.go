@@ -11,7 +11,7 @@ import (
 )
 
 var nullInSchema = &Rule{
-	Name: "null-in-schema", Category: Declared, Severity: "warning; profile in requests",
+	Name: "null-in-schema", Category: Declared, Severity: "warning; by provider in requests",
 	Summary: "The schema of a declared tool has null fields",
 	Points:  []profile.Point{profile.NullSchema},
 	What: `Checks the schemas of the tools that are declared beside the messages. It reports a property that is

@@ -21,8 +21,8 @@ func (r *Rule) Page(reported string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n%s.\n\n", r.Name, r.Summary)
 	fmt.Fprintf(&b, "Severity: %s  \nCategory: [%s](README.md#%s)\n", r.Severity, r.Category, r.Category)
-	if strings.Contains(r.Severity, "profile") {
-		b.WriteString("\nThe provider's [profile](../profiles.md) says how severe the finding is.\n")
+	if strings.Contains(r.Severity, "by provider") {
+		b.WriteString("\n[The provider](../profiles.md) decides how severe the finding is.\n")
 	}
 	fmt.Fprintf(&b, "\n## What it does\n\n%s\n\n## Why is this bad?\n\n%s\n", r.What, r.Why)
 	command := strings.TrimSpace("toolguard check " + r.Args)

@@ -24,7 +24,7 @@ func profilesPage() string {
 
 A profile says what one provider accepts. toolguard checks a transcript with the profile of the provider whose
 format it has, and a request with the profile of [the API that it names](#which-profile-a-request-gets).
-` + "`--target`" + ` chooses another profile. ` + "`toolguard profiles -o json`" + ` prints the profiles with all error texts and sources.
+` + "`--provider`" + ` chooses another profile. ` + "`toolguard profiles -o json`" + ` prints the profiles with all error texts and sources.
 
 The confidence says how well a fact is known:
 
@@ -66,7 +66,7 @@ or nothing is known about the copy of an API, toolguard takes a profile with ` +
 that names nothing in this table is checked with the profile of its format.
 
 A request in which all messages are plain texts has the shape of OpenAI chat, whatever its model is: it may go to a
-gateway, which takes all models in that shape. ` + "`--dialect`" + ` says that it has another one.
+gateway, which takes all models in that shape. ` + "`--from`" + ` says that it has another one.
 
 | hosts | providers | models | profiles |
 |---|---|---|---|

@@ -12,7 +12,7 @@ import (
 )
 
 var reasoningUnreplayable = &Rule{
-	Name: "reasoning-unreplayable", Category: Reasoning, Family: MessageOrder, Severity: "profile",
+	Name: "reasoning-unreplayable", Category: Reasoning, Family: MessageOrder, Severity: "by provider",
 	Summary:    "The provider does not accept the reasoning in the history",
 	Points:     []profile.Point{profile.Unreplayable, profile.NoReasoning},
 	Strategies: []string{"drop", "text"},
@@ -20,7 +20,7 @@ var reasoningUnreplayable = &Rule{
 directly before the item that it led to. It must not be at the end or before a user message. An
 Anthropic thinking block must have its signature.
 
-With ` + "`--target`" + ` or ` + "`--send`" + `, and in request bodies, the rule also checks for missing reasoning:
+With ` + "`--provider`" + ` or ` + "`--send`" + `, and in request bodies, the rule also checks for missing reasoning:
 
 - DeepSeek and Kimi expect the text of the reasoning with every call.
 - Gemini 3 expects the thought signature of the calls in the current turn, in the chat format of

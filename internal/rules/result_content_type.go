@@ -9,7 +9,7 @@ import (
 )
 
 var resultContentType = &Rule{
-	Name: "result-content-type", Category: Payload, Severity: "error in a request body, with --send or --target, and for null in OpenAI chat; else warning",
+	Name: "result-content-type", Category: Payload, Severity: "error in a request body, with --send or --provider, and for null in OpenAI chat; else warning",
 	Summary: "The provider does not accept the content of a tool result",
 	Points:  []profile.Point{profile.ResultContent, profile.NullResult},
 	What: `Checks for results whose content has a type that the provider does not accept. A

@@ -7,7 +7,7 @@ import (
 )
 
 var resultOrderMismatch = &Rule{
-	Name: "result-order-mismatch", Category: Pairing, Family: MessageOrder, Severity: "info; warning for targets that pair by position",
+	Name: "result-order-mismatch", Category: Pairing, Family: MessageOrder, Severity: "info; warning for providers that pair by position",
 	Summary:    "Tool results are not in call order",
 	Points:     []profile.Point{profile.Order},
 	Strategies: []string{"leave", "reorder"},

@@ -83,7 +83,7 @@ type Rule struct {
 	// OnDemand is nil if the rule always runs. Otherwise it reports whether the user asked for the
 	// repairs of the rule. They are then made whatever their class is, and never without that.
 	OnDemand func(*Options) bool
-	// Args are the flags with which the examples are checked: --send, --target NAME, --select NAME.
+	// Args are the flags with which the examples are checked: --send, --provider NAME, --select NAME.
 	Args string
 	// Bad and Good are transcripts with and without findings of the rule.
 	Bad, Good string
@@ -883,7 +883,7 @@ func (c *Context) asks() bool { return c.Use == transcript.UseBody && c.Named }
 func (c *Context) known() bool { return c.Send || c.Target || c.asks() }
 
 // ordersSeverity describes the severity of findings about the order of roles.
-const ordersSeverity = "info; profile with --send or --target, and in a request body that names the provider"
+const ordersSeverity = "info; by provider with --send or --provider, and in a request body that names the provider"
 
 // sent reports whether the history is about to be sent to a provider.
 func (c *Context) sent() bool { return c.Send || c.Target || c.Use == transcript.UseBody }

@@ -8,7 +8,7 @@ import (
 )
 
 var splitToolResults = &Rule{
-	Name: "split-tool-results", Category: Pairing, Severity: "profile: warning (Anthropic), error (strict providers)",
+	Name: "split-tool-results", Category: Pairing, Severity: "by provider: warning (Anthropic), error (strict providers)",
 	Summary: "The results of one turn are spread over several messages",
 	Points:  []profile.Point{profile.Split},
 	What: `Checks for results of one turn that are in different messages, in formats whose results are blocks

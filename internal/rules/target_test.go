@@ -90,7 +90,7 @@ func TestTargetSeesBadArguments(t *testing.T) {
 				continue // the target wants it so
 			}
 			native := worst(findingsWith(t, s.native, text, "--send"), about...)
-			got := worst(findingsWith(t, target.Name, text, "--send --target "+target.Name), about...)
+			got := worst(findingsWith(t, target.Name, text, "--send --provider "+target.Name), about...)
 			if !converted {
 				native = min(native, rules.Warning)
 			}
@@ -117,7 +117,7 @@ func TestTargetSeesUnknownRoles(t *testing.T) {
 		if !converted {
 			native = min(native, rules.Warning)
 		}
-		if got := worst(findingsWith(t, target.Name, text, "--send --target "+target.Name), "invalid-role"); native == rules.Off || got < native {
+		if got := worst(findingsWith(t, target.Name, text, "--send --provider "+target.Name), "invalid-role"); native == rules.Off || got < native {
 			t.Errorf("%v for its own API, %v for the target", native, got)
 		}
 	})
@@ -145,7 +145,7 @@ func TestTargetSeesWhiteSpace(t *testing.T) {
 		}
 		want := map[string]profile.Level{"": empty, "\\n\\n": blank, " ": blank}
 		for said, level := range want {
-			got := worst(findingsWith(t, target.Name, s.with(args, said, "user"), "--send --target "+target.Name), "empty-text")
+			got := worst(findingsWith(t, target.Name, s.with(args, said, "user"), "--send --provider "+target.Name), "empty-text")
 			if refuses := level >= profile.Warning; got >= rules.Warning != refuses {
 				t.Errorf("%q beside a call: %v, and the target's level is %v", said, got, level)
 			}
@@ -170,7 +170,7 @@ func TestWhiteSpaceBehindMedia(t *testing.T) {
 				due = rules.Error
 			}
 			text := `{"modelId":"m","inferenceConfig":{},"messages":[{"role":"` + role + `","content":[` + content + `]},{"role":"assistant","content":[{"text":"a"}]},{"role":"user","content":[{"text":"b"}]}]}`
-			if got := worst(findingsWith(t, content, text, "--send --target "+target), "empty-text"); got != due {
+			if got := worst(findingsWith(t, content, text, "--send --provider "+target), "empty-text"); got != due {
 				t.Errorf("%s, %s: %s is %v, want %v", target, role, content, got, due)
 			}
 		}
@@ -190,7 +190,7 @@ func TestSystemPlaces(t *testing.T) {
 		for after, text := range map[string]string{
 			"tool": fmt.Sprintf(history, system, "", ""), "assistant": fmt.Sprintf(history, "", system, ""), "user": fmt.Sprintf(history, "", "", system),
 		} {
-			got := worst(findingsWith(t, target.Name, text, "--send --target "+target.Name), "invalid-role")
+			got := worst(findingsWith(t, target.Name, text, "--send --provider "+target.Name), "invalid-role")
 			refuses := target.Cell(profile.SystemPlace).Effective() == profile.Error && !slices.Contains(target.SystemAfter, after)
 			if got == rules.Error != refuses {
 				t.Errorf("%s: a system prompt after the role %s: %v", target.Name, after, got)
@@ -214,7 +214,7 @@ func TestBlankEnds(t *testing.T) {
 		`,"content":[{"type":"text","text":""}]`: true, `,"content":[{"type":"text","text":"\n"}]`: true,
 		`,"content":[{"type":"text","text":"a"},{"type":"text","text":" "}]`: true,
 	} {
-		for _, args := range []string{"", "--send", "--target anthropic"} {
+		for _, args := range []string{"", "--send", "--provider anthropic"} {
 			if got := worst(findingsWith(t, content, fmt.Sprintf(history, content), args), about...); got == rules.Error != bad {
 				t.Errorf("%s at the end, %q: %v", content, args, got)
 			}

@@ -14,7 +14,7 @@ var toolInputNotObject = &Rule{
 	Name: "tool-input-not-object", Category: Payload, Severity: "error",
 	Summary: "The input of a call is not an object",
 	Points:  []profile.Point{profile.ArgsNotObject},
-	What: `Checks for calls whose input is not an object. With a ` + "`--target`" + ` that expects an object, the
+	What: `Checks for calls whose input is not an object. With a ` + "`--provider`" + ` that expects an object, the
 string of arguments in an OpenAI history must contain an object too.`,
 	Why: `Anthropic's API expects an object. A string of JSON comes from an incorrect translation. An empty
 list comes from a language in which an empty map is a list.`,

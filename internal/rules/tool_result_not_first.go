@@ -53,7 +53,7 @@ Otherwise the API answers as if the result were missing.`,
 				Related: []Related{{"this content comes before it", other}},
 			}
 			if c.Messages[res.Message].Has(transcript.MessageForeign) {
-				f.Unfixed = "toolguard does not rewrite a message in another dialect: see mixed-dialect"
+				f.Unfixed = "toolguard does not rewrite a message in another format: see mixed-dialect"
 			} else {
 				f.Fix, _ = turnOp[operation.ReorderResults](c, c.turn(call.Message), operation.Safe, "put the results first")
 			}

@@ -10,7 +10,7 @@ import (
 )
 
 var trailingWhitespace = &Rule{
-	Name: "trailing-whitespace", Category: Payload, Severity: "profile with --send and in a request body; else off",
+	Name: "trailing-whitespace", Category: Payload, Severity: "by provider with --send and in a request body; else off",
 	Summary: "The last message is the assistant's, and its text ends in white space",
 	Points:  []profile.Point{profile.TrailingSpace},
 	What:    `Checks for a last message of the assistant whose text ends in white space.`,

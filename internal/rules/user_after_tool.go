@@ -10,7 +10,7 @@ var userAfterTool = &Rule{
 	Summary:    "A user message follows a tool result",
 	Points:     []profile.Point{profile.UserAfterTool},
 	Strategies: []string{"leave", "text"},
-	Args:       "--target mistral",
+	Args:       "--provider mistral",
 	What:       `Checks for user messages that directly follow a tool result.`,
 	Why: `Mistral and some chat templates expect an assistant message between a tool result and the next
 user message. There is none if the user interrupted the agent.`,

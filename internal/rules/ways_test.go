@@ -63,11 +63,11 @@ var ways = map[string][]way{
 			`{"type":"assistant","uuid":"u2","parentUuid":"u1","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}}`,
 			`{"type":"user","uuid":"u3","parentUuid":"u2","message":{"role":"user","content":"n"}}`), strategies: []string{"text", "drop"}},
 	},
-	"split-tool-results":    {{args: "--target bedrock", strategies: standard}},
+	"split-tool-results":    {{args: "--provider bedrock", strategies: standard}},
 	"tool-result-not-first": {{strategies: standard}},
 	"mixed-tool-result-message": {
 		{strategies: []string{"", "split", "text"}},
-		{text: converse(`{"role":"assistant","content":[{"toolUse":{"toolUseId":"a","name":"f","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[{"text":"1"}]}},{"text":"n"}]}`), args: "--target bedrock-other", strategies: []string{"text"}},
+		{text: converse(`{"role":"assistant","content":[{"toolUse":{"toolUseId":"a","name":"f","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[{"text":"1"}]}},{"text":"n"}]}`), args: "--provider bedrock-other", strategies: []string{"text"}},
 	},
 	"duplicate-tool-result": {
 		{strategies: []string{"", "first", "last", "text"}},
@@ -111,13 +111,13 @@ var ways = map[string][]way{
 	"missing-result-name":  {{strategies: standard}},
 	"arguments-not-string": {{args: "--send", strategies: standard}},
 	"arguments-invalid-json": {
-		{args: "--target minimax", strategies: []string{"wrap", "text"}},
-		{args: "--target anthropic", strategies: []string{"wrap", "text"}},
+		{args: "--provider minimax", strategies: []string{"wrap", "text"}},
+		{args: "--provider anthropic", strategies: []string{"wrap", "text"}},
 	},
 	"tool-input-not-object": {
 		{strategies: standard},
-		{text: chat(strings.Replace(`{"role":"assistant","content":null,"tool_calls":[`+call("a", "f")+`]}`, `"{}"`, `"[1]"`, 1) + `,` + result("a") + `,{"role":"user","content":"n"}`), args: "--target anthropic", strategies: standard},
-		{text: chat(strings.Replace(`{"role":"assistant","content":null,"tool_calls":[`+call("a", "f")+`]}`, `"{}"`, `"null"`, 1) + `,` + result("a") + `,{"role":"user","content":"n"}`), args: "--target gemini", strategies: standard},
+		{text: chat(strings.Replace(`{"role":"assistant","content":null,"tool_calls":[`+call("a", "f")+`]}`, `"{}"`, `"[1]"`, 1) + `,` + result("a") + `,{"role":"user","content":"n"}`), args: "--provider anthropic", strategies: standard},
+		{text: chat(strings.Replace(`{"role":"assistant","content":null,"tool_calls":[`+call("a", "f")+`]}`, `"{}"`, `"null"`, 1) + `,` + result("a") + `,{"role":"user","content":"n"}`), args: "--provider gemini", strategies: standard},
 	},
 	"missing-arguments":   {{strategies: []string{"", "add", "drop", "text"}}},
 	"result-content-type": {{args: "--send", strategies: standard}},
@@ -133,7 +133,7 @@ var ways = map[string][]way{
 	"invalid-role": {
 		{strategies: []string{"", "rename"}},
 		{text: `{"model":"m","max_tokens":9,"messages":[{"role":"narrator","content":"go"},{"role":"user","content":"hi"}]}`, strategies: []string{"text", "drop"}},
-		{text: `[{"role":"user","content":"go"},{"role":"assistant","content":"hi"},{"role":"system","content":"s"},{"role":"user","content":"on"}]`, args: "--target mistral", strategies: []string{"text", "drop"}},
+		{text: `[{"role":"user","content":"go"},{"role":"assistant","content":"hi"},{"role":"system","content":"s"},{"role":"user","content":"on"}]`, args: "--provider mistral", strategies: []string{"text", "drop"}},
 	},
 	"block-in-wrong-role": {
 		{strategies: []string{"", "move", "text", "drop"}},
@@ -141,21 +141,21 @@ var ways = map[string][]way{
 		{text: chat(`{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"tool_result","tool_use_id":"a","content":"1"}]}`), strategies: []string{"", "move", "text", "drop"}},
 	},
 	"first-role": {
-		{text: converse(), args: "--target bedrock-nova", strategies: []string{"drop", "text"}},
-		{text: `[{"role":"assistant","content":[{"type":"text","text":"As I said."},{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]},{"role":"assistant","content":"so"},{"role":"user","content":"n"}]`, args: "--target bedrock-nova", strategies: []string{"drop", "text"}},
-		{text: `[{"role":"assistant","content":[{"text":"a"}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"a","name":"f","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[{"text":"1"}]}},{"text":"n"}]},{"role":"assistant","content":[{"text":"b"}]}]`, args: "--target bedrock-nova", strategies: []string{"drop", "text"}},
+		{text: converse(), args: "--provider bedrock-nova", strategies: []string{"drop", "text"}},
+		{text: `[{"role":"assistant","content":[{"type":"text","text":"As I said."},{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]},{"role":"assistant","content":"so"},{"role":"user","content":"n"}]`, args: "--provider bedrock-nova", strategies: []string{"drop", "text"}},
+		{text: `[{"role":"assistant","content":[{"text":"a"}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"a","name":"f","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[{"text":"1"}]}},{"text":"n"}]},{"role":"assistant","content":[{"text":"b"}]}]`, args: "--provider bedrock-nova", strategies: []string{"drop", "text"}},
 	},
 	"missing-user-message": {
 		{strategies: []string{"text"}},
-		{text: `[{"role":"system","content":"s"},{"role":"assistant","content":"a"},{"role":"assistant","content":"b"}]`, args: "--target glm", strategies: []string{"text"}},
+		{text: `[{"role":"system","content":"s"},{"role":"assistant","content":"a"},{"role":"assistant","content":"b"}]`, args: "--provider glm", strategies: []string{"text"}},
 	},
 	"consecutive-roles": {
-		{args: "--target bedrock", strategies: []string{"", "merge", "drop"}},
-		{text: chat(`{"role":"assistant","content":"a","tool_calls":[` + call("a", "f") + `]},` + result("a") + `,{"role":"assistant","content":"b"},{"role":"assistant","content":"c","tool_calls":[` + call("b", "f") + `]},` + result("b")), args: "--target vllm", strategies: []string{"drop", "text"}},
+		{args: "--provider bedrock", strategies: []string{"", "merge", "drop"}},
+		{text: chat(`{"role":"assistant","content":"a","tool_calls":[` + call("a", "f") + `]},` + result("a") + `,{"role":"assistant","content":"b"},{"role":"assistant","content":"c","tool_calls":[` + call("b", "f") + `]},` + result("b")), args: "--provider vllm", strategies: []string{"drop", "text"}},
 	},
 	"user-after-tool": {{strategies: []string{"text"}}},
 	"last-role": {
-		{text: chat(`{"role":"assistant","content":"a"}`), args: "--send --target mistral", strategies: []string{"drop", "text"}},
+		{text: chat(`{"role":"assistant","content":"a"}`), args: "--send --provider mistral", strategies: []string{"drop", "text"}},
 	},
 	"tool-use-not-last": {
 		{text: chat(`{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"text","text":"B"}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}`), strategies: standard},
@@ -163,15 +163,15 @@ var ways = map[string][]way{
 	},
 	"reasoning-unreplayable": {
 		{strategies: []string{"", "drop"}},
-		{text: chat(`{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"B"}]},{"role":"user","content":"n"}`), args: "--target anthropic-thinking", strategies: []string{"", "drop"}},
-		{text: chat(`{"role":"assistant","content":null,"tool_calls":[` + call("a", "f") + `]},` + result("a")), args: "--target kimi", strategies: []string{"text"}},
-		{text: chat(`{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}`), args: "--target anthropic-thinking", strategies: []string{"text"}},
+		{text: chat(`{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"B"}]},{"role":"user","content":"n"}`), args: "--provider anthropic-thinking", strategies: []string{"", "drop"}},
+		{text: chat(`{"role":"assistant","content":null,"tool_calls":[` + call("a", "f") + `]},` + result("a")), args: "--provider kimi", strategies: []string{"text"}},
+		{text: chat(`{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}`), args: "--provider anthropic-thinking", strategies: []string{"text"}},
 	},
 	"interleaved-reasoning": {{args: "--send", strategies: []string{"", "drop"}}},
 	"item-not-stored": {
 		{strategies: []string{"", "drop"}},
 		{text: `{"model":"gpt-5","store":false,"input":[{"role":"user","content":"q"},{"type":"item_reference","id":"fc_1"},{"type":"function_call_output","call_id":"c1","output":"1"}]}`, strategies: []string{"", "drop"}},
-		{text: `[{"role":"user","content":"q"},{"type":"item_reference","id":"msg_1"},{"role":"user","content":"n"}]`, args: "--target openai-responses-zdr", strategies: []string{"", "drop"}},
+		{text: `[{"role":"user","content":"q"},{"type":"item_reference","id":"msg_1"},{"role":"user","content":"n"}]`, args: "--provider openai-responses-zdr", strategies: []string{"", "drop"}},
 	},
 	"server-tool-unpaired": {
 		{strategies: []string{"", "drop", "text"}},
@@ -180,9 +180,9 @@ var ways = map[string][]way{
 	"cache-control-limit": {{strategies: standard}},
 	"missing-tool-config": {{strategies: []string{"text"}}},
 	"null-in-schema": {
-		{args: "--target openai", strategies: standard},
-		{text: `{"messages":[{"role":"user","content":"q"}],"tools":[{"name":"f","input_schema":{"properties":{"a":null},"required":["a"]}},{"name":"g","input_schema":{"properties":{"a":null}}}]}`, args: "--target anthropic", strategies: standard},
-		{text: `{"messages":[{"role":"user","content":"q"}],"tools":"[{\"name\":\"f\",\"input_schema\":{\"properties\":{\"a\":null},\"required\":[\"a\"]}},{\"name\":\"g\",\"input_schema\":{\"properties\":{\"a\":null}}}]"}`, args: "--target anthropic", strategies: standard},
+		{args: "--provider openai", strategies: standard},
+		{text: `{"messages":[{"role":"user","content":"q"}],"tools":[{"name":"f","input_schema":{"properties":{"a":null},"required":["a"]}},{"name":"g","input_schema":{"properties":{"a":null}}}]}`, args: "--provider anthropic", strategies: standard},
+		{text: `{"messages":[{"role":"user","content":"q"}],"tools":"[{\"name\":\"f\",\"input_schema\":{\"properties\":{\"a\":null},\"required\":[\"a\"]}},{\"name\":\"g\",\"input_schema\":{\"properties\":{\"a\":null}}}]"}`, args: "--provider anthropic", strategies: standard},
 	},
 }
 
@@ -352,7 +352,7 @@ func fixed(t *testing.T, text, args, rule, strategy string) *engine.Fixed {
 		switch word {
 		case "--send":
 			opts.Send = true
-		case "--target":
+		case "--provider":
 			opts.Target = profile.ByName(words[i+1])
 		}
 	}

@@ -196,7 +196,7 @@ func (b *bench) start(t *testing.T, flags ...string) string {
 	address := free(t)
 	args := append([]string{"--listen", address}, flags...)
 	for _, a := range provider.APIs() {
-		args = append(args, "--upstream", fmt.Sprintf("/%[1]s=%[2]s/%[1]s,target=%[3]s", a.Name, b.upstream.URL, target(a.Name)))
+		args = append(args, "--upstream", fmt.Sprintf("/%[1]s=%[2]s/%[1]s,provider=%[3]s", a.Name, b.upstream.URL, target(a.Name)))
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	cmd := exec.CommandContext(ctx, b.proxy, args...)

@@ -30,7 +30,7 @@ type Reason string
 const (
 	BadJSON      Reason = "json"           // it is not JSON, or damaged
 	OtherBody    Reason = "other"          // it is no request with a history
-	OtherDialect Reason = "dialect"        // its messages are in another dialect
+	OtherDialect Reason = "dialect"        // its messages are in another format
 	Encoding     Reason = "encoding"       // its Content-Encoding is unknown
 	Corrupt      Reason = "corrupt"        // it cannot be unpacked
 	Large        Reason = "large"          // it is larger than the limit

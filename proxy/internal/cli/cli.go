@@ -28,6 +28,7 @@ import (
 	"github.com/toolguard/toolguard"
 	"github.com/toolguard/toolguard/internal/quantity"
 	"github.com/toolguard/toolguard/internal/suggest"
+	"github.com/toolguard/toolguard/internal/usage"
 	"github.com/toolguard/toolguard/proxy/internal/body"
 	"github.com/toolguard/toolguard/proxy/internal/endpoint"
 	"github.com/toolguard/toolguard/proxy/internal/metrics"
@@ -108,11 +109,11 @@ Clients send their own keys, which the proxy neither keeps nor logs.
 Exit codes: 0 if the proxy was ended by a signal, 2 if it could not start.`,
 		Example: `  toolguard proxy
   toolguard proxy --upstream openai
-  toolguard proxy --upstream /a=anthropic --upstream /o=https://gw.example/v1,target=openai
+  toolguard proxy --upstream /a=anthropic --upstream /o=https://gw.example/v1,provider=openai
   eval "$(toolguard proxy --print-env)"`,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
-		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "toolguard proxy"},
+		Annotations:       usage.Short("upstream listen provider unsafe strip-reasoning dry-run record metrics print-env"),
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -147,8 +148,11 @@ Exit codes: 0 if the proxy was ended by a signal, 2 if it could not start.`,
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	cmd.SetFlagErrorFunc(flagError)
+	cmd.Flags().SetNormalizeFunc(usage.Renamed(map[string]string{"target": "provider"}))
 	f.define(cmd.Flags())
-	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { help(stdout, cmd) })
+	usage.Define(cmd)
+	cmd.Annotations[cobra.CommandDisplayNameAnnotation] = "toolguard proxy"
+	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _ = usage.Write(stdout, cmd, flagGroups(), helpWidth) })
 	return cmd
 }
 
@@ -156,7 +160,7 @@ Exit codes: 0 if the proxy was ended by a signal, 2 if it could not start.`,
 func (f *flags) define(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8787", "listen at this `address`")
-	flags.StringArrayVar(&f.upstreams, "upstream", nil, "forward to `where`: [/prefix=]preset-or-URL[,target=profile]; repeatable (default: anthropic)")
+	flags.StringArrayVar(&f.upstreams, "upstream", nil, "forward to `where`: [/prefix=]preset-or-URL[,provider=name]; repeatable (default: anthropic)")
 	flags.BoolVar(&f.safeOnly, "safe-only", false, "make only safe repairs")
 	flags.BoolVar(&f.unsafe, "unsafe", false, "also make unsafe repairs, which remove content")
 	flags.BoolVar(&f.strip, "strip-reasoning", false, "remove all reasoning, signatures and encrypted content from every request, so that another account, model or provider accepts the history")
@@ -164,7 +168,7 @@ func (f *flags) define(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.strategies, "strategy", nil, "choose how findings of a rule are repaired: `rule=name`; repeatable")
 	flags.StringSliceVar(&f.selected, "select", nil, "run only these `rules` and categories")
 	flags.StringSliceVar(&f.ignored, "ignore", nil, "skip these `rules` and categories")
-	flags.StringVar(&f.target, "target", "", "check requests as the provider of this `profile` would (default: that of the upstream or the model)")
+	flags.StringVar(&f.target, "provider", "", "check requests as this `provider` would; toolguard profiles lists them (default: that of the upstream or the model)")
 	flags.StringVar(&f.placeholder, "placeholder", "", "use this `text` for inserted results; {tool} and {id} are replaced")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "log the repairs, but forward requests as they came")
 	flags.StringVar(&f.onError, "on-error", "pass", "if errors are left, `what` to do: pass or reject")
@@ -184,11 +188,18 @@ func (f *flags) define(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.versionAsk, "version", false, "print the version")
 }
 
-// help prints what the command does and its flags.
-func help(w io.Writer, cmd *cobra.Command) {
-	fmt.Fprintf(w, "%s\n\nUsage:\n  %s\n\nExamples:\n%s\n\nFlags:\n", cmd.Long, "toolguard "+cmd.Use, cmd.Example)
-	for line := range strings.Lines(cmd.LocalFlags().FlagUsagesWrapped(100)) {
-		fmt.Fprintln(w, strings.TrimRight(line, " \n"))
+// helpWidth is how many columns help takes at most.
+const helpWidth = 100
+
+// flagGroups lists the flags under the headings of the help.
+func flagGroups() []usage.Group {
+	return []usage.Group{
+		{Title: "Where requests go", Names: "upstream listen host allow-origin allow-remote allow-http print-env"},
+		{Title: "What is judged", Names: "provider select ignore"},
+		{Title: "Repair", Names: "safe-only unsafe strip-reasoning retry-without-reasoning strategy placeholder dry-run on-error on-unreadable"},
+		{Title: "Limits", Names: "max-body max-unpacked max-memory read-timeout repair-timeout"},
+		{Title: "Output", Names: "record metrics"},
+		{Title: "Other flags", Names: "version help"},
 	}
 }
 
@@ -207,9 +218,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
 		return fmt.Errorf("unknown flag -%s; toolguard proxy --help lists the flags", unknown.GetSpecifiedName())
 	case errors.As(err, &unknown):
-		var known []string
-		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
-		if near := suggest.Nearest(unknown.GetSpecifiedName(), known); near != "" {
+		if near := suggest.Nearest(unknown.GetSpecifiedName(), usage.Visible(cmd)); near != "" {
 			return fmt.Errorf("unknown flag --%s; did you mean --%s?", unknown.GetSpecifiedName(), near)
 		}
 		return fmt.Errorf("unknown flag --%s; toolguard proxy --help lists the flags", unknown.GetSpecifiedName())
@@ -362,11 +371,11 @@ func (f *flags) config(log *slog.Logger) (server.Config, error) {
 		return c, err
 	}
 	if strings.Contains(f.target, "://") {
-		return c, errors.New("--target: expected the name of a profile, got a URL; did you mean --upstream?")
+		return c, errors.New("--provider: expected the name of a provider, got a URL; did you mean --upstream?")
 	}
 	if f.target != "" {
 		if _, err := toolguard.ProfileFor(f.target, "anthropic"); err != nil {
-			return c, fmt.Errorf("--target: %w", err)
+			return c, fmt.Errorf("--provider: %w", err)
 		}
 	}
 	if f.record != "" {

@@ -26,6 +26,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/golden"
 	"github.com/toolguard/toolguard/internal/manpage"
+	"github.com/toolguard/toolguard/internal/usage"
 )
 
 // run runs a command line that ends by itself.
@@ -75,7 +76,7 @@ func TestMistakes(t *testing.T) {
 		{"--base-url https://gw.example", "unknown flag --base-url; " + habitUpstream},
 		{"openai", `unexpected argument "openai"; did you mean --upstream openai?`},
 		{"https://gw.example/v1", `unexpected argument "https://gw.example/v1"; did you mean --upstream https://gw.example/v1?`},
-		{"--target https://gw.example", `--target: expected the name of a profile, got a URL; did you mean --upstream?`},
+		{"--provider https://gw.example", `--provider: expected the name of a provider, got a URL; did you mean --upstream?`},
 		{"--host 0.0.0.0", `--host: expected the name by which clients call the proxy, got "0.0.0.0"; --listen sets the address`},
 		{"--host ::", `--host: expected the name by which clients call the proxy, got "::"; --listen sets the address`},
 		{"--upstream claude", `--upstream: "claude": expected a URL or a preset; did you mean anthropic?`},
@@ -84,8 +85,8 @@ func TestMistakes(t *testing.T) {
 		{"--upstream /a=localhost:4000", `--upstream: "/a=localhost:4000": expected a URL or a preset; did you mean http://localhost:4000?`},
 		{"--upstream 127.0.0.1:4000", `--upstream: "127.0.0.1:4000": expected a URL or a preset; did you mean http://127.0.0.1:4000?`},
 		{"--upstream a=anthropic", `--upstream: "a=anthropic": expected a URL or a preset; did you mean /a=anthropic?`},
-		{"--upstream openai,anthropic", `--upstream: behind the comma: expected target=, followed by a profile; for a second upstream, repeat --upstream`},
-		{"--upstream https://gw.example,taget=openai", `--upstream: behind the comma: expected target=, followed by a profile; for a second upstream, repeat --upstream`},
+		{"--upstream openai,anthropic", `--upstream: behind the comma: expected provider=, followed by its name; for a second upstream, repeat --upstream`},
+		{"--upstream https://gw.example,taget=openai", `--upstream: behind the comma: expected provider=, followed by its name; for a second upstream, repeat --upstream`},
 		{"--upstream https://api.openai.com/v1/chat/completions", `--upstream: api.openai.com: expected the base URL of an API, without the path of one of its endpoints (chat)`},
 		{"--upstream https://gw.example/v1/messages/", `--upstream: gw.example: expected the base URL of an API, without the path of one of its endpoints (messages)`},
 		{"--listen 0.0.0.0:8787", `--listen: other machines can reach "0.0.0.0:8787": use 127.0.0.1, or --allow-remote`},
@@ -100,7 +101,7 @@ func TestMistakes(t *testing.T) {
 		{"--upstream https://me:secret@gw.example", `--upstream: gw.example: expected a URL without a user or a password; clients send their own keys`},
 		{"--upstream https://gw.example?key=secret", `--upstream: gw.example: expected a URL without ? and #`},
 		{"--upstream http://gw.example/v1", `--upstream: gw.example: others can read what is sent over HTTP: use https://, or --allow-http`},
-		{"--upstream https://gw.example,target=opnai", `--upstream: gw.example: unknown profile "opnai"; did you mean "openai"?`},
+		{"--upstream https://gw.example,provider=opnai", `--upstream: gw.example: unknown provider "opnai"; did you mean "openai"?`},
 		{"--upstream openai --upstream gemini", `--upstream: generativelanguage.googleapis.com: two upstreams without a prefix: write /name=gemini`},
 		{"--upstream /a=openai --upstream /a/=gemini", `--upstream: generativelanguage.googleapis.com: two upstreams with the prefix /a`},
 		{"--upstream http://localhost:8787", `--upstream: localhost:8787 is the address of the proxy itself`},
@@ -114,7 +115,7 @@ func TestMistakes(t *testing.T) {
 		{"--strategy orphan-tool-result=drop --strategy orphan-tool-result=text", `--strategy: orphan-tool-result cannot be both drop and text`},
 		{"--select mising-tool-result", `--select: unknown rule or category "mising-tool-result"; did you mean "missing-tool-result"?`},
 		{"--ignore mising-tool-result", `--ignore: unknown rule or category "mising-tool-result"; did you mean "missing-tool-result"?`},
-		{"--target opnai", `--target: unknown profile "opnai"; did you mean "openai"?`},
+		{"--provider opnai", `--provider: unknown provider "opnai"; did you mean "openai"?`},
 		{"--on-error stop", `--on-error: expected pass or reject, got "stop"`},
 		{"--on-unreadable stop", `--on-unreadable: expected pass or reject, got "stop"`},
 		{"--max-body 0", `--max-body: expected a size, such as 64MiB, got "0"`},
@@ -166,7 +167,7 @@ func TestPrintEnv(t *testing.T) {
 	var b strings.Builder
 	for _, args := range []string{
 		"", "--upstream openai", "--upstream gemini --listen 127.0.0.1:9000", "--upstream deepseek --listen 0.0.0.0:80 --allow-remote",
-		"--upstream /a=anthropic --upstream /o=https://gw.example/v1,target=openai --upstream /o2=openai", "--upstream https://gw.example/llm",
+		"--upstream /a=anthropic --upstream /o=https://gw.example/v1,provider=openai --upstream /o2=openai", "--upstream https://gw.example/llm",
 	} {
 		code, stdout, stderr := run(t, append(strings.Fields(args), "--print-env")...)
 		if code != exitOK || stderr != "" {
@@ -250,13 +251,26 @@ func TestVersion(t *testing.T) {
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	code, stdout, stderr := run(t, "--help")
-	if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, "proxy forwards requests") {
+	if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, "Repair requests on their way to a provider.\n\nUsage:\n  toolguard proxy [flags]\n") {
 		t.Errorf("%d %q %q", code, stdout, stderr)
 	}
 	for line := range strings.Lines(stdout) {
 		if len(line) > 101 {
 			t.Errorf("a line of %d columns: %s", len(line), line)
 		}
+	}
+	cmd := New("dev", io.Discard, io.Discard)
+	for _, name := range usage.Visible(cmd) {
+		if !strings.Contains(stdout, "--"+name) {
+			t.Errorf("no --%s in\n%s", name, stdout)
+		}
+	}
+	code, short, _ := run(t, "-h")
+	if code != exitOK || !strings.HasSuffix(short, "\ntoolguard proxy --help explains the command with all flags.\n") || strings.Contains(short, "--max-body") {
+		t.Errorf("-h: %d\n%s", code, short)
+	}
+	if cmd.Flags().Lookup("target") != cmd.Flags().Lookup("provider") {
+		t.Error("--target is not --provider")
 	}
 	for _, name := range []string{"--upstream where", "--on-error what", "--record directory", "toolguard proxy [flags]"} {
 		if !strings.Contains(stdout, name) {

@@ -13,7 +13,7 @@ const (
 // habits are flags that users know from other proxies and servers, and what to do instead.
 var habits = map[string]string{
 	"port": habitListen, "p": habitListen, "bind": habitListen, "b": habitListen, "addr": habitListen, "address": habitListen, "l": habitListen,
-	"base-url": habitUpstream, "api-base": habitUpstream, "backend": habitUpstream, "provider": habitUpstream, "proxy-pass": habitUpstream,
+	"base-url": habitUpstream, "api-base": habitUpstream, "backend": habitUpstream, "proxy-pass": habitUpstream,
 	"to": habitUpstream, "url": habitUpstream, "u": habitUpstream,
 	"api-key": habitKey, "key": habitKey, "token": habitKey,
 	"log-level": habitLog, "log": habitLog, "log-file": habitLog, "log-format": habitLog, "verbose": habitLog, "v": habitLog, "debug": habitLog, "quiet": habitLog, "q": habitLog,

@@ -29,10 +29,14 @@ type Upstream struct {
 	Preset  *Preset // nil if a URL was given
 }
 
-// Parse reads a value of --upstream: [/prefix=]preset-or-url[,target=profile].
+// Parse reads a value of --upstream: [/prefix=]preset-or-url[,provider=name]. Provider was called
+// target before.
 func Parse(value string) (*Upstream, error) {
 	u := &Upstream{}
-	rest, profile, targeted := strings.Cut(value, ",target=")
+	rest, profile, named := strings.Cut(value, ",provider=")
+	if !named {
+		rest, profile, named = strings.Cut(value, ",target=")
+	}
 	if strings.HasPrefix(rest, "/") {
 		prefix, where, ok := strings.Cut(rest, "=")
 		if !ok {
@@ -48,7 +52,7 @@ func Parse(value string) (*Upstream, error) {
 		u.Profile, rest = u.Preset.Profile, u.Preset.URL
 	}
 	if before, _, ok := strings.Cut(rest, ","); ok && (slices.Contains(Names(), before) || strings.Contains(before, "://")) {
-		return nil, errors.New("behind the comma: expected target=, followed by a profile; for a second upstream, repeat --upstream")
+		return nil, errors.New("behind the comma: expected provider=, followed by its name; for a second upstream, repeat --upstream")
 	}
 	if !strings.Contains(rest, "://") {
 		if instead := meant(rest); instead != "" {
@@ -60,7 +64,7 @@ func Parse(value string) (*Upstream, error) {
 	if u.URL, err = parseURL(rest); err != nil {
 		return nil, err
 	}
-	if targeted {
+	if named {
 		if _, err := toolguard.ProfileFor(profile, "anthropic"); err != nil {
 			return nil, fmt.Errorf("%s: %w", u.URL.Host, err)
 		}
