@@ -651,3 +651,17 @@ func TestActionSummaryIsSmall(t *testing.T) {
 		t.Errorf("%d bytes, want %d: %.200s", len(got), len(want), got)
 	}
 }
+
+// TestActionWithoutTranscripts: a repository without transcripts is no error, unless the inputs
+// say where they are.
+func TestActionWithoutTranscripts(t *testing.T) {
+	t.Parallel()
+	for paths, want := range map[string]int{".": exitOK, "runs": exitTrouble, ".\nruns": exitTrouble} {
+		r := newRunner(t)
+		r.write("runs/package.json", "{}")
+		r.vars["${{ inputs.paths }}"] = paths
+		if out, stderr, code := r.run("Check transcripts"); code != want {
+			t.Errorf("%q: exit code %d, want %d\n%s\n%s", paths, code, want, out, stderr)
+		}
+	}
+}

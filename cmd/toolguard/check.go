@@ -35,6 +35,7 @@ type checkFlags struct {
 	quiet, verbose   bool
 	exitZero         bool
 	skipUnrecognized bool
+	allowEmpty       bool
 	baseline         string
 	noBaseline       bool
 	jobs             int
@@ -68,7 +69,9 @@ A compressed file is rejected if it unpacks to more than 4 GiB or to more than
 200 times its size. --max-size sets another limit.
 
 Exit codes: 0 if there are no findings at or above --fail-on, 1 if there are, 2
-if a file could not be checked or the command line is wrong.`,
+if a file could not be checked, if there was no transcript to check, or if the
+command line is wrong. --allow-empty allows that nothing is checked, and so do
+--skip-unrecognized, --force-exclude and --exit-zero. A named file that is empty is only a warning.`,
 		Example: `  toolguard check session.jsonl
   toolguard check --select pairing --output-format json=report.json runs/
   my-agent --dump-history | toolguard check --send --provider anthropic -`,
@@ -77,12 +80,14 @@ if a file could not be checked or the command line is wrong.`,
 			if err != nil {
 				return err
 			}
+			c.judges = true
 			return c.run(cmd.Context(), args)
 		},
 	}
 	f.define(cmd)
 	cmd.Flags().StringVar(&f.baseline, "baseline", "", "leave out the findings that this `file` holds; toolguard baseline writes it (default: for each transcript "+defaultBaseline+")")
 	cmd.Flags().BoolVar(&f.noBaseline, "no-baseline", false, "report the findings that a baseline holds too")
+	cmd.Flags().BoolVar(&f.allowEmpty, "allow-empty", false, "exit with 0 even if there was no transcript to check")
 	exclusive(cmd, "baseline", "no-baseline")
 	return cmd
 }
@@ -137,6 +142,8 @@ type check struct {
 
 	fixes   bool      // this is a run of fix
 	records bool      // this is a run of baseline
+	judges  bool      // this is a run of check: it must find a transcript
+	judged  bool      // it found one
 	now     *settings // of the file that is being reported
 	failing bool      // a finding is at or above fail-on
 	summary *report.Summary
@@ -269,7 +276,7 @@ func runOver[R any](ctx context.Context, c *check, paths []string, work func(con
 	switch {
 	case err != nil && !isBrokenPipe(err): // the reader has closed the pipe
 		return err
-	case len(c.summary.Failed) > 0, slices.ContainsFunc(c.outputs, func(o *output) bool { return o.failed }):
+	case len(c.summary.Failed) > 0, c.unjudged(), slices.ContainsFunc(c.outputs, func(o *output) bool { return o.failed }):
 		return errReported
 	}
 	if c.failing && !c.flags.exitZero {
@@ -358,6 +365,7 @@ func (c *check) take(t *target, got *engine.Report, err error) error {
 	if !c.admits(t, got) {
 		return nil
 	}
+	c.judge(t, got)
 	c.baselines.leaveOut(c.now, t, got, c.summary)
 	c.summary.Add(got)
 	c.describes(c.summary, t, got)
@@ -368,6 +376,25 @@ func (c *check) take(t *target, got *engine.Report, err error) error {
 	}
 	c.failing = c.failing || c.fails(got)
 	return c.tell(got)
+}
+
+// judge notes whether a file had something to check. An empty file that somebody names has not:
+// it may be a session that nobody has used, so that is only said. Nothing in a pipe or in a
+// whole directory is more likely a mistake.
+func (c *check) judge(t *target, r *engine.Report) {
+	empty := r.File.Container == detect.ContainerEmpty
+	c.judged = c.judged || !empty || t.named && !t.stdin
+	if empty && !c.flags.quiet {
+		_ = c.flush() // as in fail
+		c.complain("warning: "+t.path+" is empty", t.path)
+	}
+}
+
+// unjudged reports whether there was no transcript to check, although there should be one. Hooks
+// name whatever changed, and skip what is excluded or unrecognized.
+func (c *check) unjudged() bool {
+	f := c.flags
+	return c.judges && !c.judged && !f.allowEmpty && !f.skipUnrecognized && !f.forceExclude && !f.exitZero && len(c.summary.Failed) == 0
 }
 
 // describes counts a file whose dialect is defined in its config file.
@@ -464,10 +491,16 @@ func (c *check) finish(ts *targets, closing fmt.Stringer) error {
 	if err := cmp.Or(err, c.flush()); err != nil {
 		return err
 	}
+	c.warn(ts)
+	if c.unjudged() {
+		c.complain("there was no transcript to check; --allow-empty allows that")
+		if c.summary.Files > 0 {
+			return nil // no problems were found in them, but that is no good news
+		}
+	}
 	if c.flags.quiet {
 		return nil
 	}
-	c.warn(ts)
 	if c.summarises() {
 		c.say(closing.String(), c.summary.Names()...)
 	}

@@ -31,7 +31,7 @@ type filterFlags struct {
 	strategies            []string
 	placeholder           string
 	maxRejects            string
-	json                  bool
+	json, dryRun          bool
 }
 
 func newFilterCmd(a *app) *cobra.Command {
@@ -77,6 +77,7 @@ rejected, 2 if a file could not be filtered or the command line is wrong.`,
 	flags.StringVar(&f.out, "out", "-", "write the conversations that pass to this `file`, or to files in this directory")
 	flags.StringVar(&f.rejects, "rejects", "", "write the other conversations to this `file`, or to files in this directory")
 	flags.StringVar(&f.reasons, "reasons", "", "write a line of JSON for each rejected conversation to this `file`")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "write no file, and only report; --reasons - prints the reasons")
 	flags.BoolVar(&f.overwrite, "overwrite", false, "replace existing files, or remove them if nothing is left to write")
 	flags.StringVar(&f.maxRejects, "max-rejects", "", "exit with 1 if more than this `number` of conversations are rejected, or more than this share, such as 1%")
 	flags.BoolVar(&f.fix, "fix", false, "make safe repairs first")
@@ -136,6 +137,9 @@ func newFiltering(a *app, f *filterFlags, changed func(string) bool) (*filtering
 	}
 	if x.most, err = parseLimit(f.maxRejects); err != nil {
 		return nil, err
+	}
+	if f.dryRun && !changed("out") {
+		f.out = ""
 	}
 	f.out, f.rejects, f.reasons = a.streamed(f.out), a.streamed(f.rejects), a.streamed(f.reasons)
 	onStdout := ""
@@ -275,7 +279,7 @@ func (x *filtering) plan(ts *targets, paths []string) (map[*target]outlet, error
 		info, err := os.Stat(name)
 		return os.IsPathSeparator(name[len(name)-1]) || err == nil && info.IsDir()
 	}
-	x.several = len(paths) != 1 || len(ts.roots) > 0 || f.out != "-" && isDir(f.out) || f.rejects != "" && f.rejects != "-" && isDir(f.rejects)
+	x.several = len(paths) != 1 || len(ts.roots) > 0 || f.out != "" && f.out != "-" && isDir(f.out) || f.rejects != "" && f.rejects != "-" && isDir(f.rejects)
 	outlets := map[*target]outlet{}
 	if !x.several {
 		for _, t := range ts.files {
@@ -310,7 +314,10 @@ func (x *filtering) plan(ts *targets, paths []string) (map[*target]outlet, error
 			return nil, fmt.Errorf("%s and %s would both be written to %s", before, t.path, filepath.Join(f.out, name))
 		}
 		taken[name] = t.path
-		o := outlet{out: filepath.Join(f.out, name)}
+		o := outlet{}
+		if f.out != "" {
+			o.out = filepath.Join(f.out, name)
+		}
 		if f.rejects != "" {
 			o.rejects = filepath.Join(f.rejects, name)
 		}
@@ -394,11 +401,11 @@ func (x *filtering) distinct(written []string) error {
 
 // openReasons opens the file of the reasons.
 func (x *filtering) openReasons() (err error) {
-	switch x.flags.reasons {
-	case "":
-	case "-":
+	switch {
+	case x.flags.reasons == "":
+	case x.flags.reasons == "-":
 		x.reason = x.stdout
-	default:
+	case !x.flags.dryRun:
 		if x.reasons, err = write.Create(x.flags.reasons); err == nil {
 			x.reason = x.reasons
 		}
@@ -420,6 +427,11 @@ func (x *filtering) filter(ctx context.Context, t *target, o outlet) (*filter.Re
 			f.Discard()
 		}
 	}()
+	if x.flags.dryRun {
+		opts.Out = func() (io.Writer, error) { return io.Discard, nil }
+		r, err := filter.Run(ctx, src, opts)
+		return r, aboutFile(t.path, err)
+	}
 	unused := []string{o.out, o.rejects} // what stays without a file
 	opts.Out = func() (io.Writer, error) {
 		unused[0] = ""
@@ -593,6 +605,9 @@ func (x *filtering) tell(ts *targets) error {
 	said := report.Filtered(&x.counts, x.summary, x.several)
 	if x.most.exceeded(&x.counts) {
 		said += " More than --max-rejects " + x.flags.maxRejects + "."
+	}
+	if hint := report.Repairable(&x.counts); hint != "" {
+		said += " " + hint
 	}
 	x.say(said, x.summary.Names()...)
 	return nil

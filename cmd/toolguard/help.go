@@ -13,7 +13,7 @@ func flagGroups() []usage.Group {
 		{Title: "Which sessions", Names: "agent path since all"},
 		{Title: "Where to cut", Names: "keep-last keep-last-user target-index keep-first max-tokens max-bytes counter boundary prefer pin results-max-bytes keep-results"},
 		{Title: "Repair", Names: "write fix yes undo list prune diff dry-run safe-only unsafe strip-reasoning strategy placeholder backup force"},
-		{Title: "What is judged", Names: "provider send from tools select ignore severity fail-on exit-zero exit-non-zero-on-fix max-rejects"},
+		{Title: "What is judged", Names: "provider send from tools select ignore severity fail-on exit-zero allow-empty exit-non-zero-on-fix max-rejects"},
 		{Title: "Output", Names: "out rejects reasons overwrite output-format json quiet verbose color no-excerpt statistics"},
 		{Title: "Files", Names: "exclude force-exclude no-gitignore skip-unrecognized stdin-filename max-size jobs"},
 		{Title: "Config", Names: "config isolated baseline no-baseline"},

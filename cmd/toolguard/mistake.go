@@ -247,6 +247,8 @@ func habits() []habit {
 		{"filter", flags("--force"), "", "; did you mean --overwrite?"},
 		{"filter", flags("--exit-zero"), "", "; filter exits with 1 only for --max-rejects"},
 
+		{"filter", flags("-n --check --stats"), "", "; did you mean --dry-run?"},
+
 		{"trim", flags("-o --output"), "", "; did you mean --out?"},
 		{"trim", flags("-i --in-place --inplace"), "", "; did you mean --write?"},
 		{"trim", flags("--backup"), "", ": --write keeps the original with the suffix " + backupSuffix},

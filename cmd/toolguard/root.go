@@ -85,9 +85,9 @@ func (c namedCommand) command(a *app) *cobra.Command {
 // commands lists the commands of toolguard.
 func commands() []namedCommand {
 	list := []namedCommand{
-		{"check", newCheckCmd, true, "provider send from select fail-on exit-zero output-format verbose exclude jobs"},
+		{"check", newCheckCmd, true, "provider send from select fail-on exit-zero allow-empty output-format verbose exclude jobs"},
 		{"fix", newFixCmd, true, "write diff safe-only unsafe strategy provider send from select output-format verbose"},
-		{"filter", newFilterCmd, true, "out rejects reasons overwrite fix max-rejects provider from select fail-on json"},
+		{"filter", newFilterCmd, true, "out rejects reasons overwrite dry-run fix max-rejects provider from select fail-on json"},
 		{"doctor", newDoctorCmd, true, "agent since fix yes unsafe undo list json"},
 		{"trim", newTrimCmd, true, "keep-last max-tokens max-bytes results-max-bytes boundary out write dry-run provider from json"},
 		{"explain", newExplainCmd, false, ""},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
 )
@@ -53,8 +54,13 @@ type Reason struct {
 // even if it has several.
 type Counts struct {
 	Conversations, Kept, Rejected, Repaired int
-	// Warned are the kept conversations with warnings.
-	Warned int
+	// Warned are the kept conversations with warnings, and WarnedBy their numbers by rule.
+	Warned   int
+	WarnedBy map[string]int
+	// Repairable are the rejected conversations for which everything that rejects them has a
+	// repair, and Missing the numbers of these by the rules whose repair has to be allowed.
+	Repairable int
+	Missing    map[string]int
 	// NotJudged are the rows and elements without a conversation. They are kept.
 	NotJudged int
 	// Rules are the numbers of rejected conversations by rule.
@@ -68,17 +74,24 @@ func (c *Counts) Add(more *Counts) {
 	c.Rejected += more.Rejected
 	c.Repaired += more.Repaired
 	c.Warned += more.Warned
+	c.Repairable += more.Repairable
 	c.NotJudged += more.NotJudged
-	for name, n := range more.Rules {
-		c.count(name, n)
+	for _, m := range []struct {
+		to   *map[string]int
+		from map[string]int
+	}{{&c.Rules, more.Rules}, {&c.WarnedBy, more.WarnedBy}, {&c.Missing, more.Missing}} {
+		for name, n := range m.from {
+			add(m.to, name, n)
+		}
 	}
 }
 
-func (c *Counts) count(rule string, n int) {
-	if c.Rules == nil {
-		c.Rules = map[string]int{}
+// add adds to the number of a rule.
+func add(to *map[string]int, rule string, n int) {
+	if *to == nil {
+		*to = map[string]int{}
 	}
-	c.Rules[rule] += n
+	(*to)[rule] += n
 }
 
 // A Result is what was filtered.
@@ -248,11 +261,41 @@ func (r *run) kept(repaired bool, left *engine.Findings) {
 	if left == nil {
 		return
 	}
+	warned := map[string]bool{}
 	for f := range left.All() {
-		if f.Severity >= rules.Warning {
-			r.result.Warned++
-			break
+		if f.Severity >= rules.Warning && !warned[f.Rule.Name] {
+			warned[f.Rule.Name] = true
+			add(&r.result.WarnedBy, f.Rule.Name, 1)
 		}
+	}
+	if len(warned) > 0 {
+		r.result.Warned++
+	}
+}
+
+// mendable counts a rejected conversation if everything that rejects it could be repaired.
+func (r *run) mendable(found *engine.Findings) {
+	if found == nil || found.Len() == 0 {
+		return
+	}
+	missing := map[string]bool{}
+	for f := range found.All() {
+		switch {
+		case f.Unproved(), f.Severity >= r.FailOn && f.Fix == nil:
+			return
+		case f.Severity < r.FailOn, !f.Fix.ByStrategy && f.Fix.Class == operation.Safe: // --fix repairs it
+		case f.Rule.Change() == "": // no strategy allows it
+			return
+		case r.Fix == nil || !r.Fix.Allows(f):
+			missing[f.Rule.Name] = true
+		}
+	}
+	if r.Fix != nil && len(missing) == 0 {
+		return // the allowed repairs were not enough
+	}
+	r.result.Repairable++
+	for name := range missing {
+		add(&r.result.Missing, name, 1)
 	}
 }
 
@@ -261,8 +304,9 @@ func (r *run) rejected(names []string, reason Reason, found *engine.Findings) er
 	r.result.Conversations++
 	r.result.Rejected++
 	for _, name := range names {
-		r.result.count(name, 1)
+		add(&r.result.Rules, name, 1)
 	}
+	r.mendable(found)
 	if r.Reason == nil {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/engine"
@@ -71,6 +72,9 @@ const (
 	header = `{"dataset":"v1"}`
 	padded = "\x00\x00" + good
 )
+
+// byRule leaves out what TestRepairable and TestWarned look at.
+var byRule = cmpopts.IgnoreFields(Counts{}, "WarnedBy", "Repairable", "Missing")
 
 // pretty returns a row on several lines.
 func pretty(row string) string {
@@ -186,7 +190,7 @@ func TestRows(t *testing.T) {
 			if p.out != tt.out || p.rejects != tt.rejects {
 				t.Errorf("got\n%q\n%q\nwant\n%q\n%q", p.out, p.rejects, tt.out, tt.rejects)
 			}
-			if diff := cmp.Diff(tt.counts, p.Counts); diff != "" {
+			if diff := cmp.Diff(tt.counts, p.Counts, byRule); diff != "" {
 				t.Error(diff)
 			}
 			if p.opened != "out rejects " {
@@ -317,7 +321,7 @@ func TestWhole(t *testing.T) {
 			if p.err != nil || p.opened != tt.opened || p.out+p.rejects != tt.text {
 				t.Errorf("%v, opened %q\n%q\n%q", p.err, p.opened, p.out, p.rejects)
 			}
-			if diff := cmp.Diff(tt.counts, p.Counts); diff != "" {
+			if diff := cmp.Diff(tt.counts, p.Counts, byRule); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -504,4 +508,71 @@ func BenchmarkRows(b *testing.B) {
 			}
 		}
 	})
+}
+
+// TestRepairable: whatever is called repairable is kept once the repairs are allowed that are
+// named, and the repairs are named only if they are missing.
+func TestRepairable(t *testing.T) {
+	t.Parallel()
+	rows := []string{good, open, orphan, late, torn, header, padded, `{"messages":[{"role":"user","content":1}]}`}
+	for _, r := range rules.All() {
+		if bad := strings.TrimSpace(r.Bad); strings.HasPrefix(bad, "[") && strings.Count(bad, "\n") > 0 {
+			var line bytes.Buffer
+			if json.Compact(&line, []byte(bad)) == nil {
+				rows = append(rows, `{"messages":`+line.String()+`}`)
+			}
+		}
+	}
+	for _, a := range []string{open, orphan, late} {
+		for _, b := range []string{good, open, orphan, late} {
+			rows = append(rows, preference(a, b))
+		}
+	}
+	seen := 0
+	for _, row := range rows {
+		for _, fix := range []bool{false, true} {
+			opts := Options{Row: true}
+			if fix {
+				opts = repairing(opts, nil)
+			}
+			p := parts(t, good+"\n"+row+"\n", opts)
+			if p.err != nil || p.Repairable == 0 {
+				continue
+			}
+			seen++
+			strategy := map[string]string{}
+			for name := range p.Missing {
+				strategy[name] = rules.ByName(name).Change()
+			}
+			if fix && len(strategy) == 0 {
+				t.Errorf("with its repairs, nothing is missing for %s", row)
+			}
+			if after := parts(t, good+"\n"+row+"\n", repairing(Options{Row: true}, strategy)); after.Kept != 2 || after.Repaired != 1 || after.Repairable != 0 {
+				t.Errorf("%v keeps %d and repairs %d of\n%s\n%v", strategy, after.Kept, after.Repaired, row, after.Rules)
+			}
+		}
+	}
+	if seen < 20 {
+		t.Errorf("only %d rows are repairable", seen)
+	}
+	p := parts(t, good+"\n"+open+"\n"+late+"\n"+torn+"\n", repairing(Options{Row: true}, nil))
+	if diff := cmp.Diff(map[string]int{"missing-tool-result": 1}, p.Missing); diff != "" || p.Repairable != 1 {
+		t.Errorf("%d, %s", p.Repairable, diff)
+	}
+}
+
+// TestWarned: kept conversations are counted by the rules that warn of them.
+func TestWarned(t *testing.T) {
+	t.Parallel()
+	warned := strings.Replace(good, `"content":"a"}]`, `"content":"a"},{"role":"user","content":"x"},{"role":"user","content":"y"}]`, 1)
+	opts := Options{Row: true}
+	opts.Check.Severity = map[string]rules.Severity{"consecutive-roles": rules.Warning}
+	p := parts(t, good+"\n"+warned+"\n"+open+"\n"+warned+"\n", opts)
+	want := Counts{
+		Conversations: 4, Kept: 3, Rejected: 1, Warned: 2, Repairable: 1,
+		Rules: map[string]int{"missing-tool-result": 1}, WarnedBy: map[string]int{"consecutive-roles": 2}, Missing: map[string]int{"missing-tool-result": 1},
+	}
+	if diff := cmp.Diff(want, p.Counts); diff != "" {
+		t.Error(diff)
+	}
 }

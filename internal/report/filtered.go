@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/toolguard/toolguard/internal/filter"
+	"github.com/toolguard/toolguard/internal/rules"
 )
 
 // The parts of the reports of the filter.
@@ -20,6 +21,8 @@ type (
 		Version int              `json:"version"`
 		Summary jsonFilterCounts `json:"summary"`
 		Rules   map[string]int   `json:"rules"`
+		Warned  map[string]int   `json:"warned_rules"`
+		Missing map[string]int   `json:"repair_rules"`
 		Failed  []jsonMissed     `json:"failed,omitempty"`
 	}
 	jsonFilterCounts struct {
@@ -29,6 +32,7 @@ type (
 		Repaired      int `json:"repaired"`
 		NotJudged     int `json:"not_judged"`
 		WithWarnings  int `json:"with_warnings"`
+		Repairable    int `json:"repairable"`
 	}
 	jsonReason struct {
 		Path     string        `json:"path"`
@@ -68,11 +72,13 @@ func Reason(w io.Writer, r *filter.Reason, noExcerpt bool) error {
 // FilteredJSON writes the counts of a filter as JSON.
 func FilteredJSON(w io.Writer, c *filter.Counts, s *Summary) error {
 	out := jsonFiltered{
-		Version: jsonVersion, Summary: jsonFilterCounts{c.Conversations, c.Kept, c.Rejected, c.Repaired, c.NotJudged, c.Warned},
-		Rules: c.Rules,
+		Version: jsonVersion, Summary: jsonFilterCounts{c.Conversations, c.Kept, c.Rejected, c.Repaired, c.NotJudged, c.Warned, c.Repairable},
+		Rules: c.Rules, Warned: c.WarnedBy, Missing: c.Missing,
 	}
-	if out.Rules == nil {
-		out.Rules = map[string]int{}
+	for _, m := range []*map[string]int{&out.Rules, &out.Warned, &out.Missing} {
+		if *m == nil {
+			*m = map[string]int{}
+		}
 	}
 	for _, m := range s.Failed {
 		out.Failed = append(out.Failed, jsonMissed{m.Path, m.Why})
@@ -84,21 +90,51 @@ func FilteredJSON(w io.Writer, c *filter.Counts, s *Summary) error {
 	return err
 }
 
-// FilteredTable writes how many conversations were rejected by each rule, the most frequent
-// one first. It writes nothing if none was rejected.
+// FilteredTable writes how many conversations were rejected by each rule, and how many were kept
+// with its warnings, the most frequent one first. It writes nothing if there were neither.
 func FilteredTable(w io.Writer, c *filter.Counts) error {
-	if len(c.Rules) == 0 {
+	all := maps.Clone(c.Rules)
+	if all == nil {
+		all = map[string]int{}
+	}
+	for name := range c.WarnedBy {
+		all[name] += 0
+	}
+	if len(all) == 0 {
 		return nil
 	}
-	names := slices.SortedFunc(maps.Keys(c.Rules), func(a, b string) int {
-		return cmp.Or(cmp.Compare(c.Rules[b], c.Rules[a]), cmp.Compare(a, b))
-	})
 	tw := tabwriter.NewWriter(w, len("  rejected"), 0, 0, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "rejected\t  rule")
-	for _, name := range names {
-		fmt.Fprintf(tw, "%d\t  %s\n", c.Rules[name], name)
+	row := func(rejected, kept any, name string) {
+		if len(c.WarnedBy) == 0 {
+			fmt.Fprintf(tw, "%v\t  %s\n", rejected, name)
+		} else {
+			fmt.Fprintf(tw, "%v\t%v\t  %s\n", rejected, kept, name)
+		}
+	}
+	row("rejected", "warned", "rule")
+	for _, name := range byCount(all, c.WarnedBy) {
+		row(c.Rules[name], c.WarnedBy[name], name)
 	}
 	return tw.Flush()
+}
+
+// byCount returns names of rules by their numbers, the largest first.
+func byCount(n, then map[string]int) []string {
+	return slices.SortedFunc(maps.Keys(n), func(a, b string) int {
+		return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(then[b], then[a]), cmp.Compare(a, b))
+	})
+}
+
+// Repairable says which flags would repair rejected conversations, or "" if none would.
+func Repairable(c *filter.Counts) string {
+	if c.Repairable == 0 {
+		return ""
+	}
+	how := "--fix"
+	for _, name := range byCount(c.Missing, nil) {
+		how += " --strategy " + name + "=" + rules.ByName(name).Change()
+	}
+	return fmt.Sprintf("%d of the rejected can be repaired: %s.", c.Repairable, how)
 }
 
 // Filtered returns the sentences at the end of a filter. several says that there may be more

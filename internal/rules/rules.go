@@ -203,6 +203,16 @@ func Names() []string {
 	return names
 }
 
+// Change returns the first strategy of a rule that changes something, "" if it has none.
+func (r *Rule) Change() string {
+	for _, s := range r.Strategies {
+		if s != "leave" {
+			return s
+		}
+	}
+	return ""
+}
+
 // ByName returns the rule with a name, or nil.
 func ByName(name string) *Rule {
 	for _, r := range All() {

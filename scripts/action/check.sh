@@ -20,6 +20,9 @@ while IFS= read -r line; do
 	[ -z "$line" ] || args+=("$line")
 done <<<"$INPUT_ARGS"
 
+# A repository without transcripts is no mistake, unless somebody names where they are.
+[ "$INPUT_PATHS" != . ] || args+=(--allow-empty)
+
 sarif=$RUNNER_TEMP/toolguard.sarif
 annotations=$RUNNER_TEMP/toolguard-annotations.txt
 findings=$RUNNER_TEMP/toolguard-findings.txt
