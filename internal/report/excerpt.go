@@ -21,8 +21,9 @@ type cell struct {
 }
 
 // layout cuts a window of so many columns out of an excerpt, with its ellipses. It
-// returns the line as it is shown, and the columns of the underlined part.
-func layout(e engine.Excerpt, room int) (line string, at, width int) {
+// returns the line as it is shown, and the columns of the underlined part, which takes at most
+// so many.
+func layout(e engine.Excerpt, room, most int) (line string, at, width int) {
 	room = max(room-2, 1) // without the ellipses
 	// The mark breaks up nothing: an order may begin before it and end in it.
 	var g guard
@@ -30,7 +31,7 @@ func layout(e engine.Excerpt, room int) (line string, at, width int) {
 	mark := g.cells(e.Text[e.Mark[0]:e.Mark[1]])
 	after := g.cells(e.Text[e.Mark[1]:])
 
-	shown := head(mark, max(room*3/5, 1))
+	shown := head(mark, most)
 	width = columns(shown)
 	rest := room - width
 	// A third of the window stands before the mark, and what the end of the
@@ -56,6 +57,14 @@ func layout(e engine.Excerpt, room int) (line string, at, width int) {
 		b.WriteString(ellipsis)
 	}
 	return b.String(), at, width
+}
+
+// mostMarked returns how many columns of a window so wide n marks take, with what is between them.
+func mostMarked(room, n int) int {
+	if n > 1 {
+		return max((room-2)*9/10, 1)
+	}
+	return max((room-2)*3/5, 1)
 }
 
 // cells splits text into cells.

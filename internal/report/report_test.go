@@ -330,7 +330,7 @@ func TestLayout(t *testing.T) {
 			Mark:      [2]int{len(tt.before), len(tt.before) + len(tt.mark)},
 			CutBefore: tt.cutBefore, CutAfter: tt.cutAfter,
 		}
-		line, at, width := layout(e, 102)
+		line, at, width := layout(e, 102, mostMarked(102, 1))
 		if line != tt.line {
 			t.Errorf("%s: line\n%q, want\n%q", tt.name, line, tt.line)
 			continue

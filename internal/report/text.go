@@ -8,11 +8,11 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/fatih/color"
 	"github.com/mattn/go-runewidth"
 
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // text writes each finding with its place in the file, for people.
@@ -41,12 +41,11 @@ func (t *text) File(r *engine.Report) error {
 		}
 		t.gap(&l)
 		l.fold(t.opts.headWidth(), indent, headlineOf(t.style, f, e)...)
-		underline(&l, t.style, t.style.severity(f.Severity), "^~", f.Start.Line, f.Excerpt, "", t.opts.width())
+		t.places(&l, f)
 		if e != nil {
 			e.told = true
 			l.fold(t.opts.width(), hang, bare(indent), colored(t.style.related, "also:"), bare(" "), bare(e.others()))
 		}
-		t.related(&l, f)
 		t.fix(&l, f)
 	}
 	for f := range t.opts.more(r) {
@@ -245,55 +244,15 @@ const (
 	hang   = indent + "    "
 )
 
-// underline writes a part of a line, and below it what is meant, with a label if there
-// is one. The first sign of marks is written once, the second one as often as it
-// takes. It reports whether there was anything to write.
-func underline(l *lines, s *style, c *color.Color, marks string, line int, e engine.Excerpt, label string, width int) bool {
-	// The blank sets the line apart from one that begins with a path, for problem matchers.
-	number := fmt.Sprintf(" %4d", line)
-	room := width - len(number) - len(" | ")
-	shown, at, marked := layout(e, room)
-	if shown == "" {
-		return false
-	}
-	gutter := strings.Repeat(" ", len(number)) + " |"
-	l.line(colored(s.gutter, number+" |"), bare(" "), bare(shown))
-	mark := colored(c, marks[:1]+strings.Repeat(marks[1:], max(marked, 1)-1))
-	wide := measure(colored(c, label))
-	if label != "" && at+len(mark.text)+1+wide <= room {
-		l.line(colored(s.gutter, gutter), bare(" "+strings.Repeat(" ", at)), mark, bare(" "), colored(c, label))
-		return true
-	}
-	l.line(colored(s.gutter, gutter), bare(" "+strings.Repeat(" ", at)), mark)
-	if label != "" {
-		// Below the mark, or as far to the left of that as it has to be.
-		by := strings.Repeat(" ", max(0, min(at, room-wide)))
-		l.fold(width, gutter+" ", unbroken(s.gutter, gutter), unbroken(nil, " "+by), colored(c, label))
-	}
-	return true
-}
-
 // Underlined returns a line of a file with what is meant underlined, as the
 // text report shows it: width bytes from the one at start. No line of it takes more
 // than room columns.
 func Underlined(line int, text string, start, width, room int) string {
 	var l lines
-	e := engine.Excerpt{Text: []byte(text), Mark: [2]int{start, start + width}}
 	s := newStyle(false)
-	underline(&l, s, s.severity(rules.Error), "^~", line, e, "", room)
+	m := mark{at: source.Position{Line: line}, excerpt: engine.Excerpt{Text: []byte(text), Mark: [2]int{start, start + width}}, signs: "^~", color: s.severity(rules.Error)}
+	writeMarks(&l, s, []mark{m}, room)
 	return l.String()
-}
-
-// related shows the other places that a finding speaks of.
-func (t *text) related(l *lines, f *engine.Finding) {
-	for i, r := range f.Related {
-		p := f.RelatedAt[2*i]
-		label := fmt.Sprintf("%s: %d:%d", r.Message, p.Line, p.Column)
-		if i < len(f.RelatedExcerpts) && underline(l, t.style, t.style.related, "--", p.Line, f.RelatedExcerpts[i], label, t.opts.width()) {
-			continue
-		}
-		l.fold(t.opts.width(), hang, bare(indent), colored(t.style.related, "related:"), bare(" "), bare(label))
-	}
 }
 
 // fix writes what would repair a finding, and at what cost.

@@ -22,6 +22,9 @@ func eachFault(c *FileContext, kind source.FaultKind, finding func(f *transcript
 	}
 }
 
+// unwritten says why a document is not repaired that is not valid JSON.
+const unwritten = "toolguard does not guess what was meant, and nothing can be left out of a document that it cannot read"
+
 // behind says what the client does about the lines behind one that it cannot read, "" if it reads
 // them.
 func (c *FileContext) behind() string {

@@ -37,7 +37,8 @@ record is a safe repair if all that is complete in it is in other records too, a
 				out.Message += "; JSON has no comments"
 			}
 			out.Message += c.behind()
-			if c.Lines {
+			if out.Unfixed = unwritten; c.Lines {
+				out.Unfixed = ""
 				out.Fix = fileOp(c.tornClass(), "drop the line", &operation.DropRecord{At: f.Whole, Torn: c.LeavesOut})
 			}
 			return out

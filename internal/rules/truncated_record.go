@@ -37,7 +37,8 @@ again.`,
 				out.Severity, class = Warning, operation.Safe // unless something is only there
 				out.Message += "; the client skips it when it resumes the session"
 			}
-			if c.Lines {
+			if out.Unfixed = unwritten; c.Lines {
+				out.Unfixed = ""
 				out.Fix = fileOp(class, "drop the incomplete record", &operation.DropRecord{At: f.Whole, Torn: c.LeavesOut, Last: c.LeavesOut})
 			}
 			return out
