@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
@@ -50,21 +51,28 @@ func escapeAngles(s string) string {
 	return strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(s)
 }
 
-// TestHookVersions checks that every hook example in the Markdown files has the
-// newest version in CHANGELOG.md.
-func TestHookVersions(t *testing.T) {
+// TestVersions checks that every example of a hook or of the action in the Markdown files names the
+// newest version that CHANGELOG.md gives a date, or the branch main as long as there is none.
+func TestVersions(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..")
 	changes, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	want := "main"
 	newest := regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+) - \d{4}-\d\d-\d\d$`).FindSubmatch(changes)
-	if newest == nil {
-		t.Fatal("CHANGELOG.md has no version")
+	if newest != nil {
+		want = "v" + string(newest[1])
 	}
-	want := "v" + string(newest[1])
-	rev := regexp.MustCompile(`(?m)^\s*rev: *(.*?)\s*$`)
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if none := bytes.Contains(readme, []byte("There is no release yet.")); none != (newest == nil) {
+		t.Errorf("README.md says that there is no release: %v", none)
+	}
+	named := regexp.MustCompile(`(?m)^\s*rev: *(.*?)\s*$|uses: toolguard/toolguard@(\S+)`)
 	found := map[string]bool{}
 	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		switch {
@@ -84,10 +92,10 @@ func TestHookVersions(t *testing.T) {
 			return err
 		}
 		name = filepath.ToSlash(name)
-		for _, m := range rev.FindAllSubmatch(text, -1) {
+		for _, m := range named.FindAllSubmatch(text, -1) {
 			found[name] = true
-			if got := string(m[1]); got != want {
-				t.Errorf("%s has %q, want %s, the newest version in CHANGELOG.md", name, strings.TrimSpace(string(m[0])), want)
+			if got := string(m[1]) + string(m[2]); got != want {
+				t.Errorf("%s has %q, want %s", name, strings.TrimSpace(string(m[0])), want)
 			}
 		}
 		return nil

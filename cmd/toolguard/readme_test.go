@@ -48,7 +48,7 @@ func counts(t *testing.T, text string) string {
 	t.Helper()
 	for pattern, n := range map[string]int{
 		`\d+( formats\b)`:           len(dialect.All()),
-		`\d+( provider profiles\b)`: len(profile.Names()),
+		`\d+( providers\b)`: len(profile.Names()),
 		`\d+( rules\b)`:             len(rules.Names()),
 	} {
 		re := regexp.MustCompile(pattern)
@@ -198,6 +198,7 @@ func TestReadmeShell(t *testing.T) {
 	}
 	bin := t.TempDir()
 	installed := filepath.Join(bin, "toolguard")
+	const install = "go install ./cmd/toolguard && go -C proxy install ./cmd/toolguard-proxy"
 	const broken = "testdata/transcripts/anthropic/broken/cut-session.json"
 	var got []string
 	for _, b := range readmeBlocks(t) {
@@ -208,7 +209,7 @@ func TestReadmeShell(t *testing.T) {
 			line = strings.TrimSuffix(line, "\n")
 			got = append(got, line)
 			switch line {
-			case "go install ./cmd/toolguard":
+			case install:
 				cmd := exec.Command("sh", "-c", line)
 				cmd.Dir = root
 				cmd.Env = append(os.Environ(), "GOBIN="+bin)
@@ -224,7 +225,7 @@ func TestReadmeShell(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"go install ./cmd/toolguard", "go run ./cmd/toolguard check " + broken, "go test ./..."}
+	want := []string{install, "go run ./cmd/toolguard check " + broken, "go test ./..."}
 	if !slices.Equal(got, want) {
 		t.Fatalf("README.md runs %q, want %q", got, want)
 	}
@@ -234,6 +235,11 @@ func TestReadmeShell(t *testing.T) {
 		t.Errorf("the installed program: exit code %d, want %d\n%s", cmd.ProcessState.ExitCode(), exitFindings, out)
 	}
 	linked(t, installed)
+	cmd = exec.Command(installed, "proxy", "--version")
+	cmd.Env = append(os.Environ(), "PATH="+bin)
+	if out, err := cmd.CombinedOutput(); err != nil || !bytes.HasPrefix(out, []byte("toolguard-proxy ")) {
+		t.Errorf("the installed proxy: %v\n%s", err, out)
+	}
 }
 
 // linked fails if the program has the network in it, or anything that makes the
@@ -257,7 +263,7 @@ func linked(t *testing.T, file string) {
 }
 
 // TestReadmeHook: the hook of the README is one of .pre-commit-hooks.yaml.
-// TestScripts/pre-commit runs the hooks, and TestHookRevisions compares the
+// TestScripts/pre-commit runs the hooks, and TestVersions compares the
 // revision.
 func TestReadmeHook(t *testing.T) {
 	t.Parallel()
