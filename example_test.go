@@ -76,7 +76,7 @@ func ExampleFixBytes() {
 	fmt.Println(did.Changed(), len(did.Repairs), did.Repairs[0].Title)
 	fmt.Println(didAgain.Changed(), &again[0] == &fixed[0])
 	// Output:
-	// true 1 insert a placeholder result into message 3
+	// true 1 insert a placeholder result into messages.2
 	// false true
 }
 
@@ -93,7 +93,7 @@ func ExampleCheck() {
 	fmt.Println("refused:", report.Worst() == toolguard.Error)
 	// Output:
 	// 3:57: error: call "c1" to "ls" has no result [missing-tool-result]
-	// fix: insert a placeholder result into message 3 (additive)
+	// fix: insert a placeholder result into messages.2 (additive)
 	// refused: true
 }
 
@@ -113,7 +113,7 @@ func ExampleFix() {
 	//  {"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"ls","input":{"path":"/srv"}}]},
 	//  {"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"[toolguard] No result was recorded for this tool call; it may or may not have run.","is_error":true},{"type":"text","text":"still there?"}]}
 	// ]}
-	// insert a placeholder result into message 3 (additive)
+	// insert a placeholder result into messages.2 (additive)
 	// findings left: 0
 }
 

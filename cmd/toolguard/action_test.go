@@ -412,7 +412,7 @@ func TestActionChecks(t *testing.T) {
 	r.vars["${{ inputs.paths }}"], r.vars["${{ inputs.args }}"] = "runs\na b", "--fail-on=error\n--provider=anthropic"
 	out, stderr, code := r.run("Check transcripts")
 	annotation := func(file string) string {
-		return "::error file=" + file + ",line=2,col=56,endColumn=60,title=missing-tool-result::call \"c1\" to \"ls\" has no result%0Afix: insert a placeholder result into message 3 (additive)\n"
+		return "::error file=" + file + ",line=2,col=56,endColumn=60,title=missing-tool-result::call \"c1\" to \"ls\" has no result%0Afix: insert a placeholder result into messages.2 (additive)\n"
 	}
 	concise := func(file string) string {
 		return file + ":2:56: error: call \"c1\" to \"ls\" has no result [missing-tool-result]\n"

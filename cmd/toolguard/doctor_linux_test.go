@@ -29,7 +29,7 @@ func TestDoctorAsks(t *testing.T) {
 		{"some", []string{"n\n", "y\n", "no\n"}, exitFindings, []bool{false, true, false}, "Repaired 1 session. 2 broken sessions left."},
 		{"quit", []string{"y\n", "q\n"}, exitFindings, []bool{true, false, false}, "Repaired 1 session. 2 broken sessions left."},
 		{"end", []string{"y\n", "\x04"}, exitFindings, []bool{true, false, false}, "Repaired 1 session. 2 broken sessions left."},
-		{"diff", []string{"d\n", "n\n", "what\n", "\n", "n\n", "n\n"}, exitFindings, []bool{false, false, false}, "insert a placeholder result after message 4\n"},
+		{"diff", []string{"d\n", "n\n", "what\n", "\n", "n\n", "n\n"}, exitFindings, []bool{false, false, false}, "messages.3 (additive) [missing-tool-result]\n"},
 		{"interrupt", []string{"y\n", "\x03"}, exitInterrupted, []bool{true, false, false}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

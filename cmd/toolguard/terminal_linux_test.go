@@ -238,7 +238,7 @@ func TestNothingIsObeyedOnTerminal(t *testing.T) {
 	dir := t.TempDir()
 	name := "a\x1b[31m\n::b.jsonl"
 	fixture(t, dir, name, []byte(strings.Replace(cut, "well?", text, 1)))
-	const preview, diff = ":3:26: insert a placeholder result into message 3", "@@ -1,3 +1,3 @@"
+	const preview, diff = ":3:26: insert a placeholder result into messages.2", "@@ -1,3 +1,3 @@"
 	for _, tt := range []struct {
 		args   []string
 		colors bool
@@ -293,7 +293,7 @@ func TestTerminalWidth(t *testing.T) {
       |                      ^~~~
     3 | {"role":"user","content":"well?"}
       |         ------ the conversation goes on here: 3:9
-        fix: insert a placeholder result into message 3
+        fix: insert a placeholder result into messages.2
             (additive)
 Found 1 problem in 1 file (1 fixable with toolguard fix
 --write).
@@ -304,17 +304,17 @@ Found 1 problem in 1 file (1 fixable with toolguard fix
       |                                                        ^~~~
     3 | {"role":"user","content":"well?"}
       |         ------ the conversation goes on here: 3:9
-        fix: insert a placeholder result into message 3 (additive)
+        fix: insert a placeholder result into messages.2 (additive)
 Found 1 problem in 1 file (1 fixable with toolguard fix --write). 1 file checked.
 `},
-		{120, []string{"fix", "--no-excerpt", "s.jsonl", "t.jsonl"}, `s.jsonl:3:26: insert a placeholder result into message 3 (additive) [missing-tool-result]
+		{120, []string{"fix", "--no-excerpt", "s.jsonl", "t.jsonl"}, `s.jsonl:3:26: insert a placeholder result into messages.2 (additive) [missing-tool-result]
     3: 7 bytes become 185
 
-t.jsonl:3:26: insert a placeholder result into message 3 (additive) [missing-tool-result]
+t.jsonl:3:26: insert a placeholder result into messages.2 (additive) [missing-tool-result]
     3: 7 bytes become 185
 Would repair 2 problems in 2 files (2 inserted); run with --write to do it. No problems left.
 `},
-		{60, []string{"fix", "s.jsonl"}, `s.jsonl:3:26: insert a placeholder result into message 3
+		{60, []string{"fix", "s.jsonl"}, `s.jsonl:3:26: insert a placeholder result into messages.2
         (additive) [missing-tool-result]
     3 | - …ser","content":"well?"}
     3 | + …ser","content":[{"type":"tool_result","tool_use…

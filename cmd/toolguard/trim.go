@@ -80,7 +80,7 @@ file could not be trimmed or the command line is wrong.`,
 	flags.SortFlags = false
 	flags.IntVar(&f.KeepLast, "keep-last", 0, "keep at least the last `n` messages")
 	flags.IntVar(&f.KeepLastUser, "keep-last-user", 0, "keep at least the last `n` messages that a human typed, and all that follows them")
-	flags.IntVar(&f.target, "target-index", 0, "the message with this `index` is to be the first one kept; the first message has index 0")
+	flags.IntVar(&f.target, "target-index", 0, "begin with the message with this `index`, counted from 0")
 	flags.IntVar(&f.KeepFirst, "keep-first", 0, "keep at most the first `n` messages, and what other flags keep at the end")
 	flags.Var((*quantity.Tokens)(&f.MaxTokens), "max-tokens", "keep at most `n` tokens, such as 60000 or 60k")
 	flags.Var((*quantity.Bytes)(&f.MaxBytes), "max-bytes", "keep at most this `size` in bytes, such as 200000 or 200KB")

@@ -100,9 +100,13 @@ func (o *Options) demands(r *rules.Rule) bool {
 // A Finding is a rule's finding together with its resolved position.
 type Finding struct {
 	rules.Finding
-	Path       string
-	Dialect    string
-	Pointer    string
+	Path    string
+	Dialect string
+	Pointer string
+	// Index is the index of the message in its conversation, from 0, -1 if it is about no
+	// message. Place is how the provider names the message or its block: messages.2.content.1.
+	Index      int
+	Place      string
 	Start, End source.Position
 	RelatedAt  []source.Position // start and end of each related place, in pairs
 	Excerpt    Excerpt           // empty where that was not asked for
@@ -700,6 +704,10 @@ func (c *checker) emit(found rules.Finding) {
 	if c.counted(f) {
 		return
 	}
+	index, place := -1, ""
+	if now := &c.now.context; now.Conversation != nil && f.Conversation >= 0 {
+		index, place = now.Place(f.Span)
+	}
 	if c.unfolded != nil {
 		if c.unfolded.Packed(f.Span) {
 			f.Message += inBase64(c.unfolded.Bytes(f.Span))
@@ -710,7 +718,7 @@ func (c *checker) emit(found rules.Finding) {
 			f.Related[i].Span = c.unfolded.Origin(f.Related[i].Span)
 		}
 	}
-	c.keep(f)
+	c.keep(f, index, place)
 }
 
 // inBase64 says what the base64 that a finding points to stands for, unless that is long.

@@ -156,6 +156,8 @@ func (p *packer) finding(f *Finding) {
 	p.word(&f.Path)
 	p.word(&f.Dialect)
 	p.text(&f.Pointer)
+	number(p, &f.Index)
+	p.text(&f.Place)
 	p.position(&f.Start)
 	p.position(&f.End)
 	sequence(p, &f.RelatedAt, p.position)

@@ -32,7 +32,7 @@ func TestFixDoesNotGuess(t *testing.T) {
 		user  = `{"role":"user","content":"go"}`
 		next  = `{"role":"user","content":"n"}`
 		twins = "duplicate-call-id, missing-tool-result (another call of the turn has the same id, and the result with that id may belong to this call)"
-		there = "missing-tool-result (message 3, which toolguard cannot read, contains the id of the call, so the result may be there)"
+		there = "missing-tool-result (messages.2, which toolguard cannot read, contains the id of the call, so the result may be there)"
 	)
 	use := func(id, input string) string {
 		return `{"type":"tool_use","id":"` + id + `","name":"f","input":` + input + `}`
@@ -58,7 +58,7 @@ func TestFixDoesNotGuess(t *testing.T) {
 	noID := func(name string) string {
 		return `{"role":"assistant","content":null,"tool_calls":[{"type":"function","function":{"name":"` + name + `","arguments":"{}"}}]}`
 	}
-	const stands = "a result in message 4 does not say which call it answers, and may belong to this call"
+	const stands = "a result in messages.3 does not say which call it answers, and may belong to this call"
 	for _, c := range []fixing{
 		{
 			"late results that the call of another turn may have got",
@@ -120,13 +120,13 @@ func TestFixDoesNotGuess(t *testing.T) {
 			"an item of a role that nobody knows names the call",
 			items(user, item, `{"role":"function_result","call_id":"c1","content":"x"}`, next),
 			FixOptions{},
-			"", there + ", invalid-role",
+			"", strings.Replace(there, "messages", "input", 1) + ", invalid-role",
 		},
 		{
 			"an item of a type that nobody knows names the call",
 			items(user, item, `{"type":"function_result","call_id":"c1","output":"x"}`, next),
 			FixOptions{},
-			"", there,
+			"", strings.Replace(there, "messages", "input", 1),
 		},
 		{
 			"an item of a type that nobody knows names another call",
@@ -138,7 +138,7 @@ func TestFixDoesNotGuess(t *testing.T) {
 			"an id is named by a message of a role that nobody knows too",
 			listed(user, functionCalls([2]string{"c1 ", "f"}), `{"role":"observation","tool_call_id":"c1 ","content":"x"}`, next),
 			FixOptions{},
-			"", "invalid-call-id (message 3, which toolguard cannot read, contains the id too, and the id would not change there), block-in-wrong-role",
+			"", "invalid-call-id (messages.2, which toolguard cannot read, contains the id too, and the id would not change there), block-in-wrong-role",
 		},
 		{
 			"one of two calls of an id may be named there",

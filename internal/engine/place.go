@@ -26,8 +26,8 @@ type foundAt struct {
 }
 
 // keep keeps a finding until all are known.
-func (c *checker) keep(f *rules.Finding) {
-	out := Finding{Finding: *f, Path: c.src.Name()}
+func (c *checker) keep(f *rules.Finding, index int, place string) {
+	out := Finding{Finding: *f, Path: c.src.Name(), Index: index, Place: place}
 	if f.Fix != nil {
 		c.ask(f.Fix)
 		out.Fix = &operation.Operation{ID: f.Fix.ID} // the other fields may still change

@@ -96,7 +96,7 @@ func TestPlacesOfFixes(t *testing.T) {
 		}
 	}
 	const want = `remove the NUL bytes 150 "\x00\x00\n"
-insert a placeholder result into message 3 141 "\"well?\""
+insert a placeholder result into messages.2 141 "\"well?\""
 `
 	if diff := cmp.Diff(want, got.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

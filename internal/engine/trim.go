@@ -12,6 +12,7 @@ import (
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/repair"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -35,7 +36,9 @@ type Trimmed struct {
 	// and At its place.
 	Messages int
 	Role     transcript.Role
-	At       source.Position
+	// list is the field in which the provider takes the messages.
+	list string
+	At   source.Position
 	// Pinned, Kept and Calls count the pinned messages, the other kept ones, and their calls and
 	// results.
 	Pinned, Kept, Calls, Results int
@@ -48,6 +51,9 @@ type Trimmed struct {
 	// Marks is the number of dropped marks for the prompt cache.
 	Marks int
 }
+
+// Name returns how the provider names a message of the history: messages.2, counted from 0.
+func (t *Trimmed) Name(message int) string { return fmt.Sprintf("%s.%d", t.list, message) }
 
 // Changed reports whether anything was trimmed.
 func (t *Trimmed) Changed() bool { return t.Pieces != nil }
@@ -147,7 +153,7 @@ func (t *trimmer) conversation(c *checker, plan *repair.Plan) {
 	if t.seen > 1 || t.err != nil || c.err != nil {
 		return
 	}
-	t.out.Messages = len(conv.Messages)
+	t.out.Messages, t.out.list = len(conv.Messages), plan.Profile.Wire.List()
 	if reason := untrimmable(conv, plan.Dialect); reason != "" {
 		t.err = &trim.RefusedError{Reason: reason}
 		return
@@ -229,7 +235,7 @@ func (t *trimmer) wayOut(c *checker, l *messageList, plan *repair.Plan, h *trim.
 
 // empty measures a source without messages, of which nothing can be dropped.
 func (t *trimmer) empty() error {
-	h := trim.NewHistory(&transcript.Conversation{}, pairing.Pairing{}, nil, 0)
+	h := trim.NewHistory(&transcript.Conversation{}, pairing.Pairing{}, &profile.Profile{}, 0)
 	h.Rest.Bytes = t.src.Size()
 	part := make([]byte, min(lookEvery, t.src.Size()))
 	for at := int64(0); t.req.Counts() && at < t.src.Size(); {
@@ -481,7 +487,7 @@ func (a *account) differs(is *account) string {
 	}
 	for i, m := range a.messages {
 		if m != is.messages[i] {
-			return fmt.Sprintf("change message %d of those that stay", i+1)
+			return fmt.Sprintf("change message %d of those that stay, counted from 0", i)
 		}
 	}
 	for i, call := range a.answered {

@@ -89,7 +89,7 @@ func TestTrimCases(t *testing.T) {
 		{"parallel calls stay together", one, trim.Request{Target: at(8), Boundary: trim.Pair}, "0 5 6 7 8 9 10 11"},
 		{"answer after a loop", one, trim.Request{Target: at(9), Boundary: trim.Loop}, "0 9 10 11"},
 		{"target 0", one, trim.Request{Target: at(0)}, "all"},
-		{"target beyond", one, trim.Request{Target: at(12)}, "message 12 does not exist; the history has 12 messages, counted from 0"},
+		{"target beyond", one, trim.Request{Target: at(12)}, "messages.12 does not exist; the history has 12 messages, counted from 0"},
 		{"keep last at a result", one, trim.Request{KeepLast: 4}, "0 5 6 7 8 9 10 11"},
 		{"keep last exactly", one, trim.Request{KeepLast: 2}, "0 10 11"},
 		{"keep more than there is", one, trim.Request{KeepLast: 40}, "all"},

@@ -35,19 +35,19 @@ func TestTrimProof(t *testing.T) {
 		{"right", nil, ""},
 		{"a message more", func(e []edit.Edit) []edit.Edit { return append(e, drop(11)) }, "leave 9 messages with 3 calls and 3 results instead of 10 with 3 and 3"},
 		{"a message less", func(e []edit.Edit) []edit.Edit { e[0].Span.End = at(lines[5]).Start; return e }, "leave 11 messages with 3 calls and 3 results instead of 10 with 3 and 3"},
-		{"another message", func(e []edit.Edit) []edit.Edit { e[0].Span.End = at(lines[5]).Start; return append(e, drop(11)) }, "change message 2 of those that stay"},
+		{"another message", func(e []edit.Edit) []edit.Edit { e[0].Span.End = at(lines[5]).Start; return append(e, drop(11)) }, "change message 1 of those that stay, counted from 0"},
 		{"a field before the messages", func(e []edit.Edit) []edit.Edit { return append(swap(`"temperature":1,`, ""), e...) }, "change what is before the first message"},
 		{"a field after the messages", func(e []edit.Edit) []edit.Edit { return append(e, swap(`"user":"me"`, `"user":"it"`)...) }, "change what is after the last message"},
-		{"the text of a message", func(e []edit.Edit) []edit.Edit { return append(e, swap("text 11", "text 12")...) }, "change message 8 of those that stay"},
+		{"the text of a message", func(e []edit.Edit) []edit.Edit { return append(e, swap("text 11", "text 12")...) }, "change message 7 of those that stay, counted from 0"},
 		{"white space in a message", func(e []edit.Edit) []edit.Edit {
 			return append(e, swap(`"content":"text 13"`, `"content": "text 13"`)...)
-		}, "change message 10 of those that stay"},
+		}, "change message 9 of those that stay, counted from 0"},
 		{"another cut of a text", func(e []edit.Edit) []edit.Edit {
 			i := slices.IndexFunc(e, func(e edit.Edit) bool { return len(e.Text) > 0 })
 			e[i].Span = source.Span{Start: e[i].Span.Start + 1, End: e[i].Span.End + 1}
 			return e
-		}, "change message 4 of those that stay"},
-		{"the id of a call", func(e []edit.Edit) []edit.Edit { return append(e, swap(`"tool_call_id":"3"`, `"tool_call_id":"2"`)...) }, "change message 5 of those that stay"},
+		}, "change message 3 of those that stay, counted from 0"},
+		{"the id of a call", func(e []edit.Edit) []edit.Edit { return append(e, swap(`"tool_call_id":"3"`, `"tool_call_id":"2"`)...) }, "change message 4 of those that stay, counted from 0"},
 		{"the separator", func(e []edit.Edit) []edit.Edit { e[0].Span.Start -= 3; return e }, "make records unreadable"},
 		{"everything", func([]edit.Edit) []edit.Edit { return []edit.Edit{{Span: source.Span{End: int64(len(body))}}} }, "leave 0 conversations instead of one"},
 	} {

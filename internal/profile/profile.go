@@ -193,6 +193,31 @@ const (
 	Framework Wire = "framework" // no API: a library's own checks
 )
 
+// List returns the field of a request that has the messages.
+func (w Wire) List() string {
+	switch w {
+	case Items:
+		return "input"
+	case Contents:
+		return "contents"
+	}
+	return "messages"
+}
+
+// Blocks returns the field of a message that has the blocks, or the calls, that the provider
+// numbers; "" if it numbers none.
+func (w Wire) Blocks() string {
+	switch w {
+	case Messages, Converse:
+		return "content"
+	case Contents:
+		return "parts"
+	case Chat:
+		return "tool_calls"
+	}
+	return ""
+}
+
 // A Form is a set of kinds of JSON values.
 type Form uint8
 

@@ -405,19 +405,19 @@ func TestPreviewOfResults(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{
 			"a record", call + "\n" + user + "\n",
-			"s:2:1: insert a placeholder result after message 1 (additive) [missing-tool-result]\n" +
+			"s:2:1: insert a placeholder result after messages.0 (additive) [missing-tool-result]\n" +
 				`    2 | + …{"type":"tool_result","tool_use_id":"toolu_1","content":"[toolguard] No result was reco…` + "\n" +
 				`    2 | - {"parentUuid":"5d9c2c7e-0000-4000-8000-000000000001","isSidechain":false,"cwd":"/home/d…` + "\n" +
 				`    3 | + {"parentUuid":"7d0cf294-bf7d-4ec9-8ed8-2e82e93762b2","isSidechain":false,"cwd":"/home/d…` + "\n",
 		},
 		{
 			"a message", `[{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"ls","input":{}}]},{"role":"assistant","content":"So."}]`,
-			"s:1:93: insert a placeholder result after message 1 (additive) [missing-tool-result]\n" +
+			"s:1:93: insert a placeholder result after messages.0 (additive) [missing-tool-result]\n" +
 				`    1 | + …1","name":"ls","input":{}}]},…{"type":"tool_result","tool_use_id":"toolu_1","content":"[…` + "\n",
 		},
 		{
 			"a block", `[{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"ls","input":{}}]},{"role":"user","content":[{"type":"text","text":"So?"}]}]`,
-			"s:1:119: insert a placeholder result into message 2 (additive) [missing-tool-result]\n" +
+			"s:1:119: insert a placeholder result into messages.1 (additive) [missing-tool-result]\n" +
 				`    1 | + …]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"[…` + "\n",
 		},
 	} {
@@ -531,7 +531,7 @@ func TestPreviewOfPrettyPrinted(t *testing.T) {
   }
 ]
 `
-	const want = `s:15:16: insert a placeholder result into message 2 (additive) [missing-tool-result]
+	const want = `s:15:16: insert a placeholder result into messages.1 (additive) [missing-tool-result]
    15 | -     "content": "go on"
    15 | +     "content": [
    16 | +       {

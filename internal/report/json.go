@@ -70,6 +70,8 @@ type (
 		Dialect       *string       `json:"dialect"`
 		Conversation  *int          `json:"conversation"`
 		Turn          *int          `json:"turn"`
+		Index         *int          `json:"index"`
+		Place         *string       `json:"place"`
 		Record        int32         `json:"record"`
 		Pointer       string        `json:"pointer"`
 		CallID        *string       `json:"call_id"`
@@ -190,7 +192,7 @@ func finding(f *engine.Finding) jsonFinding {
 		Rule: f.Rule.Name, Category: f.Rule.Category, Severity: f.Severity.String(),
 		Message: f.Message, URL: f.Rule.URL(),
 		Path: f.Path, Dialect: known(f.Dialect),
-		Conversation: index(f.Conversation), Turn: index(f.Turn), Record: f.Record, Pointer: f.Pointer,
+		Conversation: index(f.Conversation), Turn: index(f.Turn), Index: index(f.Index), Place: known(f.Place), Record: f.Record, Pointer: f.Pointer,
 		CallID: known(f.CallID), Tool: known(f.Tool),
 		Start: position(f.Start), End: position(f.End),
 		ProviderError: known(f.ProviderError()), Confidence: known(f.Confidence),

@@ -32,7 +32,7 @@ func reports() []*engine.Report {
 	at := func(offset int64, line, column int) source.Position {
 		return source.Position{Offset: offset, Line: line, Column: column, Char: max(1, column-1)}
 	}
-	insert := &operation.Operation{ID: 1, Class: operation.Additive, Title: "insert a placeholder result after message 3"}
+	insert := &operation.Operation{ID: 1, Class: operation.Additive, Title: "insert a placeholder result after messages.2"}
 	drop := &operation.Operation{ID: 1, Class: operation.Unsafe, Title: "drop the result"}
 	rename := &operation.Operation{ID: 2, Class: operation.Safe, Title: "rename the id", ByStrategy: true}
 	line := `{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"ls","input":{}}]}`

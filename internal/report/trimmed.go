@@ -106,11 +106,11 @@ func Trimmed(t *engine.Trimmed, req *trim.Request) []string {
 	case cut.Head == cut.Index:
 		out = append(out, "Dropped no messages.")
 	case cut.Index == t.Messages:
-		out = append(out, fmt.Sprintf("Cut after message %d of %d: %s.", cut.Head, t.Messages, cut.Reason))
+		out = append(out, fmt.Sprintf("Cut after %s of %s: %s.", t.Name(cut.Head-1), trim.Plural(t.Messages, "message"), cut.Reason))
 	case cut.Head > 0:
-		out = append(out, fmt.Sprintf("Cut from message %d to before message %d of %d (%s, line %d): %s.", cut.Head+1, cut.Index+1, t.Messages, t.Role, t.At.Line, cut.Reason))
+		out = append(out, fmt.Sprintf("Cut from %s to before %s of %s (%s, line %d): %s.", t.Name(cut.Head), t.Name(cut.Index), trim.Plural(t.Messages, "message"), t.Role, t.At.Line, cut.Reason))
 	default:
-		out = append(out, fmt.Sprintf("Cut before message %d of %d (%s, line %d): %s.", cut.Index+1, t.Messages, t.Role, t.At.Line, cut.Reason))
+		out = append(out, fmt.Sprintf("Cut before %s of %s (%s, line %d): %s.", t.Name(cut.Index), trim.Plural(t.Messages, "message"), t.Role, t.At.Line, cut.Reason))
 	}
 	kept := "Kept "
 	if t.Pinned > 0 {

@@ -236,7 +236,7 @@ func (c *Context) isEchoed(i int) bool {
 // placeholder would contradict it. It returns "" if there is none.
 func (c *Context) elsewhere(i int) string {
 	if res := c.loose(int32(i)); res >= 0 {
-		return "a result in message " + number(c.Results[res].Message) + " does not say which call it answers, and may belong to this call"
+		return "a result in " + c.messageAt(c.Results[res].Message) + " does not say which call it answers, and may belong to this call"
 	}
 	key := pairing.Key(c.Calls[i].ID)
 	if key == "" {
@@ -246,7 +246,7 @@ func (c *Context) elsewhere(i int) string {
 		return "another call of the turn has the same id, and the result with that id may belong to this call"
 	}
 	if m, named := c.named(key); named {
-		return "message " + number(m) + ", which toolguard cannot read, contains the id of the call, so the result may be there"
+		return c.messageAt(m) + ", which toolguard cannot read, contains the id of the call, so the result may be there"
 	}
 	if record, is := c.replaced()[key]; is {
 		return "record " + strconv.Itoa(int(record)) + " contains a result of the call, but another record has the same record id"
@@ -443,12 +443,12 @@ func (c *Context) placeOf(turn, from int32) string {
 				continue
 			}
 			if next := &c.Messages[m]; next.Role == transcript.RoleUser && !next.Has(transcript.MessageForeign) {
-				return "into message " + number(m)
+				return "into " + c.messageAt(m)
 			}
 			break
 		}
 	}
-	return "after message " + number(last)
+	return "after " + c.messageAt(last)
 }
 
 // lastOf returns the last message of a turn and its results, starting at a message of the

@@ -425,6 +425,7 @@ type Context struct {
 	signedKnown bool
 	twins       []twins           // by call; nil until needed
 	opaque      map[string]int32  // the messages that cannot be read, by the texts in them; nil until needed
+	byStart     []int32           // messages in the order of the file; nil until needed
 	lost        map[string]int32  // records with results that are not read, by the ids of their calls; nil until needed
 	answers     map[int32][]int32 // results by call; nil until needed
 	strays      map[stray]int32   // the last results that name no call; nil until needed
@@ -594,7 +595,7 @@ func (c *Context) halfRenamed(f *Finding) {
 			id = c.Results[do.Result].ID
 		}
 		if m, named := c.named(pairing.Key(id)); named {
-			f.Fix, f.Unfixed = nil, "message "+number(m)+", which toolguard cannot read, contains the id too, and the id would not change there"
+			f.Fix, f.Unfixed = nil, c.messageAt(m)+", which toolguard cannot read, contains the id too, and the id would not change there"
 		}
 	case *operation.RenamePairs:
 		for _, i := range do.Calls {
@@ -1010,9 +1011,6 @@ func clip(s string) string {
 	}
 	return s[:cut] + "…"
 }
-
-// number returns the number of a message for a reader, from 1.
-func number(message int32) string { return strconv.Itoa(int(message) + 1) }
 
 func plural(n int, one, many string) string {
 	if n == 1 {

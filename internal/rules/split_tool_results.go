@@ -43,7 +43,7 @@ results in separate messages teach the model to stop calling tools in parallel.`
 			if at == c.Results[i].Message || c.Messages[at].Role != transcript.RoleUser || c.Messages[c.Results[i].Message].Role != transcript.RoleUser {
 				continue
 			}
-			op, do := turnOp[operation.MergeResults](c, turn, operation.Safe, "merge the results into message "+number(at))
+			op, do := turnOp[operation.MergeResults](c, turn, operation.Safe, "merge the results into "+c.messageAt(at))
 			do.Results = append(do.Results, int32(i))
 			c.aboutResult(i, Finding{
 				Severity: severityOf(c.cell(profile.Split)), Refusal: c.cell(profile.Split).Text, Fix: op,

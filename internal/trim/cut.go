@@ -93,7 +93,7 @@ func (h *History) choose(r *Request) (Cut, error) {
 	switch {
 	case r.Target != nil:
 		if target = *r.Target; target >= n {
-			return Cut{}, &RequestError{fmt.Sprintf("message %d does not exist; the history has %s, counted from 0", target, Plural(n, "message"))}
+			return Cut{}, &RequestError{fmt.Sprintf("%s does not exist; the history has %s, counted from 0", h.at(target), Plural(n, "message"))}
 		}
 		exact = target == 0
 	case r.KeepLast > 0:

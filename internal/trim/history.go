@@ -1,6 +1,7 @@
 package trim
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/toolguard/toolguard/internal/pairing"
@@ -24,6 +25,11 @@ type History struct {
 	// Tail returns how many bytes go besides the messages if all from first to the last go, such as
 	// what separates them from the one before; nil if none do.
 	Tail func(first int) int64
+}
+
+// at returns how the provider names a message: messages.2.
+func (h *History) at(message int) string {
+	return fmt.Sprintf("%s.%d", h.profile.Wire.List(), message)
 }
 
 // A Size is the size of a part of the text.

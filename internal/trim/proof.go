@@ -35,13 +35,13 @@ func (h *History) Breach(r *Request, cut Cut) string {
 		case head:
 			return "drop the system prompt"
 		case i < r.Pin:
-			return fmt.Sprintf("drop message %d of the first %d", i+1, r.Pin)
+			return fmt.Sprintf("drop %s, one of the first %d", h.at(i), r.Pin)
 		case summary:
 			return "drop the summary of the last compaction"
 		case !r.Newer && r.KeepLast > 0 && i >= n-r.KeepLast:
-			return fmt.Sprintf("drop message %d of %d, one of the last %d", i+1, n, r.KeepLast)
+			return fmt.Sprintf("drop %s of %d, one of the last %d", h.at(i), n, r.KeepLast)
 		case !r.Newer && users < r.KeepLastUser:
-			return fmt.Sprintf("drop message %d of %d, which follows the last user messages", i+1, n)
+			return fmt.Sprintf("drop %s of %d, which follows the last user messages", h.at(i), n)
 		}
 	}
 	if cut.Head > r.KeepFirst && cut.Head < n {
@@ -59,7 +59,7 @@ func (h *History) parted(cut Cut) string {
 	apart := func(a, b int32) bool { return h.Drops(cut, int(a)) != h.Drops(cut, int(b)) }
 	for i := range h.pairing.Results {
 		if call := h.pairing.Results[i].Call; call >= 0 && apart(c.Calls[call].Message, c.Results[i].Message) {
-			return fmt.Sprintf("part the result in message %d from its call", c.Results[i].Message+1)
+			return fmt.Sprintf("part the result in %s from its call", h.at(int(c.Results[i].Message)))
 		}
 	}
 	const stays, goes = 1, 2
@@ -70,10 +70,10 @@ func (h *History) parted(cut Cut) string {
 			fate = goes
 		}
 		if *turn |= fate; *turn == stays|goes {
-			return fmt.Sprintf("part message %d from the rest of its turn", i+1)
+			return fmt.Sprintf("part %s from the rest of its turn", h.at(i))
 		}
 		if i > 0 && apart(int32(i-1), int32(i)) && h.speaks(i) && h.only(i-1, transcript.BlockReasoning) {
-			return fmt.Sprintf("part message %d from its reasoning", i+1)
+			return fmt.Sprintf("part %s from its reasoning", h.at(i))
 		}
 	}
 	return ""
@@ -85,7 +85,7 @@ func (h *History) misplaced(r *Request, cut Cut) string {
 		return ""
 	}
 	if r.Boundary == User {
-		return fmt.Sprintf("leave message %d first, which no human typed", cut.Index+1)
+		return fmt.Sprintf("leave %s first, which no human typed", h.at(cut.Index))
 	}
 	from, to := cut.Index, cut.Index+1
 	for from > 0 && !h.human(from) {
@@ -96,7 +96,7 @@ func (h *History) misplaced(r *Request, cut Cut) string {
 	}
 	for i := from; i < to; i++ {
 		if h.has(i, func(b *transcript.Block) bool { return b.Has(transcript.BlockSigned) }) {
-			return fmt.Sprintf("cut through the signed reasoning around message %d", i+1)
+			return fmt.Sprintf("cut through the signed reasoning around %s", h.at(i))
 		}
 	}
 	return ""

@@ -1,0 +1,69 @@
+package rules
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"strconv"
+
+	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+)
+
+// messageAt returns how a provider names a message, as a path with an index from 0: messages.2.
+func (c *Context) messageAt(m int32) string {
+	return c.Profile.Wire.List() + "." + strconv.Itoa(int(m))
+}
+
+// Place returns the index of the message that contains a span, counted from 0, and how the
+// provider names the message or the block in it: messages.2.content.1. The index is -1 if no
+// message contains the span.
+func (c *Context) Place(at source.Span) (index int, path string) {
+	m := c.messageOf(at)
+	if m < 0 {
+		return -1, ""
+	}
+	path = c.messageAt(m)
+	list := c.Profile.Wire.Blocks()
+	calls := c.Profile.Wire == profile.Chat
+	n := 0 // the blocks of the list before it
+	for _, b := range c.Blocks[c.Messages[m].BlockLo:c.Messages[m].BlockHi] {
+		if calls && b.Kind != transcript.BlockCall {
+			continue
+		}
+		if list != "" && b.Span.Contains(at) && b.Span != c.Messages[m].Span() {
+			return int(m), path + "." + list + "." + strconv.Itoa(n)
+		}
+		n++
+	}
+	return int(m), path
+}
+
+// messageOf returns the message that contains a span, -1 if there is none.
+func (c *Context) messageOf(at source.Span) int32 {
+	if c.byStart == nil && len(c.Messages) > 0 {
+		c.byStart = make([]int32, len(c.Messages))
+		for i := range c.byStart {
+			c.byStart[i] = int32(i)
+		}
+		// A log can have them in another order than the conversation.
+		slices.SortStableFunc(c.byStart, func(a, b int32) int {
+			return cmp.Compare(c.Messages[a].Span().Start, c.Messages[b].Span().Start)
+		})
+	}
+	n := sort.Search(len(c.byStart), func(i int) bool { return c.Messages[c.byStart[i]].Span().Start > at.Start })
+	for n--; n >= 0; n-- {
+		m := c.byStart[n]
+		if whole := c.Messages[m].Span(); whole.Contains(at) {
+			for n > 0 && c.Messages[c.byStart[n-1]].Span() == whole { // of one record
+				n--
+				m = c.byStart[n]
+			}
+			return m
+		} else if whole.End <= at.Start {
+			break
+		}
+	}
+	return -1
+}
