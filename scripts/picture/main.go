@@ -72,7 +72,7 @@ func picture(w io.Writer) error {
 }
 
 const (
-	charWidth  = 7.8
+	charWidth  = 8.1 // of SF Mono, which is wider than other fonts of the list
 	lineHeight = 19
 	margin     = 16
 )
@@ -91,7 +91,8 @@ func svg(screen string) string {
 	var body strings.Builder
 	for i, line := range lines {
 		columns = max(columns, len([]rune(escape.ReplaceAllString(line, ""))))
-		fmt.Fprintf(&body, "<text x=\"%d\" y=\"%d\">", margin, margin+lineHeight*(i+1)-5)
+		// Chromium does not inherit xml:space from the group.
+		fmt.Fprintf(&body, "<text xml:space=\"preserve\" x=\"%d\" y=\"%d\">", margin, margin+lineHeight*(i+1)-5)
 		colour, bold := "", false
 		for line != "" {
 			at := escape.FindStringSubmatchIndex(line)
@@ -131,7 +132,7 @@ func svg(screen string) string {
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" role="img">
 <title>toolguard check and toolguard fix in a terminal</title>
 <rect width="100%%" height="100%%" rx="8" fill="#0d1117"/>
-<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="13" fill="#e6edf3" xml:space="preserve">
+<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="13" fill="#e6edf3">
 %[3]s</g>
 </svg>
 `, width, height, body.String())
