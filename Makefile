@@ -99,7 +99,7 @@ bench-compare: ## measure toolguard beside wc, cp, jq and node; ARGS=-h shows th
 golden: ## rewrite the golden files from what the code does now, and list those that changed
 	@$(call rewrite,$(GOLDEN))
 
-docs: ## rewrite the pages, man pages, schema and picture from the program, and list those that changed
+docs: ## rewrite the pages, man pages, schema and pictures from the program, and list those that changed
 	@$(call rewrite,$(DOCS))
 
 # $(VAR) is missingToolResult for the rule missing-tool-result.
