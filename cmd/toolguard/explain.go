@@ -28,7 +28,8 @@ rule that finds the cause, or says what else helps. With -, it reads the error f
 standard input. A log or a JSON body around the error does not matter.
 
 If it is not sure which rule finds the cause, it guesses none. It lists up to five rules,
-each with an error whose cause it finds.
+each with an error whose cause it finds. For a word that is no rule, such as tool, it lists
+the rules with this word in their names, or else in their summaries.
 
 Exit codes: 0 for a sure answer, 1 if it lists rules, 2 if nothing is like the error or the
 command line is wrong.`,
@@ -69,12 +70,12 @@ command line is wrong.`,
 // explanation returns the page for the name of a rule or for an error, in Markdown. It is sure
 // of the rule or the advice on the page, or lists rules.
 func explanation(ctx context.Context, text string, width int) (page string, sure bool, err error) {
-	r, unknown := findRule(text)
-	if unknown == nil {
+	if r := rules.ByName(text); r != nil {
 		page, err = explain(ctx, r, width)
 		return page, true, err
 	}
 	read := rules.Read(text)
+	matching := matchingRules(text)
 	oneWord := !strings.ContainsAny(text, " \t\n")
 	switch {
 	case len(read.Matches) > 0:
@@ -84,7 +85,10 @@ func explanation(ctx context.Context, text string, width int) (page string, sure
 		return "No rule finds the cause of this error:\n\n" + read.Said.Item() + "\n" + read.Advice.Page, true, nil
 	case read.Open:
 		return suggested("This error ("+read.Said.Who()+") does not say what is wrong. These rules find the usual causes:", read.Near), false, nil
+	case len(matching) > 0:
+		return listed(text, matching), false, nil
 	case oneWord && suggest.Nearest(text, rules.Names()) != "":
+		_, unknown := findRule(text)
 		return "", false, unknown
 	case oneWord && len(read.Near) == 0:
 		return "", false, fmt.Errorf("no rule or error with the name %q; toolguard rules lists all rules", text)
@@ -103,6 +107,39 @@ func suggested(why string, near []rules.Match) string {
 		fmt.Fprintf(&b, "- %s: %s. For example, %s:\n  %s\n", m.Rule.Name, m.Rule.Summary, who, m.Code())
 	}
 	b.WriteString("\n`toolguard check` says which of them apply to a history, and `toolguard explain RULE` explains one.\n")
+	return b.String()
+}
+
+// matchingRules returns the rules with all words of a text in their names, the best first. If
+// there are none, it looks at their summaries.
+func matchingRules(text string) []*rules.Rule {
+	var out []*rules.Rule
+	for _, name := range suggest.Containing(text, rules.Names()) {
+		out = append(out, rules.ByName(name))
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, r := range rules.All() {
+		if len(suggest.Containing(text, []string{r.Summary})) > 0 {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// listed lists the rules that match a text.
+func listed(text string, found []*rules.Rule) string {
+	var b strings.Builder
+	which, end := "These rules match, the best first", "one of them"
+	if len(found) == 1 {
+		which, end = "This rule matches", "it"
+	}
+	fmt.Fprintf(&b, "No rule is called %q. %s:\n\n", text, which)
+	for _, r := range found {
+		fmt.Fprintf(&b, "- %s: %s\n", r.Name, r.Summary)
+	}
+	b.WriteString("\n`toolguard explain RULE` explains " + end + ".\n")
 	return b.String()
 }
 

@@ -1,6 +1,9 @@
 package suggest
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestUnknown(t *testing.T) {
 	known := []string{"missing-tool-result", "orphan-tool-result", "duplicate-tool-result", "id"}
@@ -15,6 +18,30 @@ func TestUnknown(t *testing.T) {
 		if got := Unknown("rule", name, known, "see 'toolguard rules'").Error(); got != want {
 			t.Errorf("%q: %s, want %s", name, got, want)
 		}
+	}
+}
+
+func TestContaining(t *testing.T) {
+	known := []string{"missing-tool-result", "orphan-tool-result", "toolbox", "missing-result-name", "duplicate-call-id", "invalid-tool-name", "recall"}
+	for text, want := range map[string]string{
+		"tool":           "missing-tool-result orphan-tool-result invalid-tool-name toolbox",
+		"Tools":          "missing-tool-result orphan-tool-result invalid-tool-name",
+		"missing-result": "missing-tool-result missing-result-name",
+		"result_missing": "missing-tool-result missing-result-name",
+		"missing result": "missing-tool-result missing-result-name",
+		"call":           "duplicate-call-id recall",
+		"id":             "duplicate-call-id",
+		"ool":            "",
+		"orphan-name":    "",
+		"-":              "",
+		"":               "",
+	} {
+		if got := strings.Join(Containing(text, known), " "); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+	if got := Nearest("missing-result", known); got != "missing-tool-result" {
+		t.Errorf("the nearest to missing-result is %q", got)
 	}
 }
 
