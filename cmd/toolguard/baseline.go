@@ -215,7 +215,7 @@ occur, and findings in files that no longer exist. It creates no file.`,
 	flags.BoolVar(&f.skipUnrecognized, "skip-unrecognized", false, "skip named files that are not clearly transcripts")
 	f.ruleFlags.define(cmd)
 	f.fileFlags.define(cmd)
-	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: 0, one per processor; at most 16, or 4 per processor)")
+	defineJobs(flags, &f.jobs, "check")
 	return cmd
 }
 

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,7 +105,7 @@ func (f *checkFlags) define(cmd *cobra.Command) {
 	flags.BoolVar(&f.exitZero, "exit-zero", false, "exit with 0 even if there are findings")
 	flags.BoolVar(&f.skipUnrecognized, "skip-unrecognized", false, "skip named files that are not clearly transcripts")
 	f.fileFlags.define(cmd)
-	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: 0, one per processor; at most 16, or 4 per processor)")
+	defineJobs(flags, &f.jobs, "check")
 	exclusive(cmd, "quiet", "verbose")
 
 	complete(cmd, "output-format", completeFrom(formatNames))
@@ -159,14 +158,9 @@ func newCheck(a *app, f *checkFlags) (*check, error) {
 	if c.resolver, err = newResolver(&f.ruleFlags); err != nil {
 		return nil, err
 	}
-	if f.jobs < 0 {
-		return nil, fmt.Errorf("--jobs: expected a number of files, got %d", f.jobs)
+	if f.jobs, err = atATime(f.jobs); err != nil {
+		return nil, err
 	}
-	if f.jobs == 0 {
-		f.jobs = runtime.GOMAXPROCS(0)
-	}
-	// More jobs would take memory and save no time.
-	f.jobs = min(f.jobs, max(16, 4*runtime.GOMAXPROCS(0)))
 	var formats []string
 	from := "--output-format"
 	for _, v := range f.formats {

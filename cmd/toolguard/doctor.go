@@ -83,9 +83,9 @@ With --strip-reasoning, a session with reasoning counts like a broken one.`,
 			case len(args) == 0:
 				return nil
 			case cmd.Flags().Changed("undo") && f.undo == lastRun: // the flag takes its value after "="
-				return fmt.Errorf("%s: unexpected argument %q; did you mean --undo=%s?", cmd.CommandPath(), args[0], args[0])
+				return fmt.Errorf("%s: unexpected argument %q; did you mean --undo=%s?", nameOf(cmd), args[0], args[0])
 			case exists(args[0]):
-				return fmt.Errorf("%s: unexpected argument %q; did you mean --path %s?", cmd.CommandPath(), args[0], args[0])
+				return fmt.Errorf("%s: unexpected argument %q; did you mean --path %s?", nameOf(cmd), args[0], args[0])
 			}
 			return surplus(cmd, args[0])
 		},
@@ -126,7 +126,7 @@ With --strip-reasoning, a session with reasoning counts like a broken one.`,
 	// A config file in a store or above it is not for doctor: anybody whose project an agent
 	// works on could hide its sessions.
 	flags.StringVar(&f.config, "config", "", "check sessions with the settings of this config `file` (default: none)")
-	flags.IntVarP(&f.jobs, "jobs", "j", 0, "check `n` files at a time (default: 0, one per processor; at most 16, or 4 per processor)")
+	defineJobs(flags, &f.jobs, "check")
 	exclusive(cmd, "fix", "undo")
 	exclusive(cmd, "fix", "list")
 	exclusive(cmd, "undo", "list")
@@ -191,11 +191,10 @@ func newDoctor(a *app, f *doctorFlags, changed func(string) bool) (*doctor, erro
 	if f.undoes && f.undo == "" {
 		return nil, errors.New("--undo: expected a run; toolguard doctor --list lists them")
 	}
-	if f.jobs < 0 {
-		return nil, fmt.Errorf("--jobs: expected a number of files, got %d", f.jobs)
-	}
-	f.jobs = min(cmp.Or(f.jobs, runtime.GOMAXPROCS(0)), max(16, 4*runtime.GOMAXPROCS(0)))
 	var err error
+	if f.jobs, err = atATime(f.jobs); err != nil {
+		return nil, err
+	}
 	if changed("since") {
 		if f.sinceTime, err = parseSince(f.since, d.now); err != nil {
 			return nil, err

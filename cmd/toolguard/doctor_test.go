@@ -597,10 +597,10 @@ func TestDoctorFlags(t *testing.T) {
 		{[]string{"--path", "no-such"}, "--path: no-such: no such file or directory"},
 		{[]string{"--path", ".", "--agent", "pi", "--agent", "codex"}, "--path: a directory has sessions of one agent; give only one --agent"},
 		{[]string{"--jobs", "-1"}, "--jobs: expected a number of files, got -1"},
-		{[]string{"."}, `toolguard doctor: unexpected argument "."; did you mean --path .?`},
-		{[]string{"--undo", "x"}, `toolguard doctor: unexpected argument "x"; did you mean --undo=x?`},
-		{[]string{"--undo=x", "y"}, `toolguard doctor: unexpected argument "y"; toolguard doctor --help shows the usage`},
-		{[]string{"x"}, `toolguard doctor: unexpected argument "x"; toolguard doctor --help shows the usage`},
+		{[]string{"."}, `doctor: unexpected argument "."; did you mean --path .?`},
+		{[]string{"--undo", "x"}, `doctor: unexpected argument "x"; did you mean --undo=x?`},
+		{[]string{"--undo=x", "y"}, `doctor: unexpected argument "y"; toolguard doctor --help shows the usage`},
+		{[]string{"x"}, `doctor: unexpected argument "x"; toolguard doctor --help shows the usage`},
 	} {
 		code, stdout, stderr := p.doctor(t, tt.args...)
 		if code != exitTrouble || stdout != "" || stderr != "toolguard: "+tt.want+"\n" {

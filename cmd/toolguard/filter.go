@@ -92,7 +92,7 @@ rejected, 2 if a file could not be filtered or the command line is wrong.`,
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say what each file is, and why")
 	flags.BoolVar(&f.skipUnrecognized, "skip-unrecognized", false, "skip named files that are not clearly transcripts")
 	f.fileFlags.define(cmd)
-	flags.IntVarP(&f.jobs, "jobs", "j", 0, "filter `n` files at a time (default: 0, one per processor; at most 16, or 4 per processor)")
+	defineJobs(flags, &f.jobs, "filter")
 	exclusive(cmd, "quiet", "verbose")
 
 	complete(cmd, "strategy", completeFrom(allStrategies))

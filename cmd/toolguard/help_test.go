@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -76,10 +78,27 @@ func TestShortHelp(t *testing.T) {
 		if all := c.short == ""; all != (short.String() == long.String()) {
 			t.Errorf("%s: -h and --help are the same: %v", c.name, !all)
 		}
-		if strings.Contains(long.String(), "true|false") {
-			t.Errorf("%s --help has a value for a flag without one", c.name)
-		}
 	}
+}
+
+// TestSwitches: the help of no command shows a value behind a flag that is only given or not.
+func TestSwitches(t *testing.T) {
+	t.Parallel()
+	everyCommand(func(cmd *cobra.Command) {
+		var help strings.Builder
+		args := append(strings.Fields(cmd.CommandPath())[1:], "--help")
+		if cmd.DisableFlagParsing || run(t.Context(), args, strings.NewReader(""), &help, io.Discard, noEnv) != exitOK {
+			return
+		}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Hidden || f.Value.Type() != "bool" {
+				return
+			}
+			if !regexp.MustCompile(`(?m)^ .*--` + f.Name + `(  |$)`).MatchString(help.String()) {
+				t.Errorf("%s --%s is not shown without a value", cmd.CommandPath(), f.Name)
+			}
+		})
+	})
 }
 
 // TestFormerFlags: the former names of flags work, and no help mentions them.

@@ -46,7 +46,7 @@ same way. Formats that toolguard.toml defines come first.`,
 // newListCmd makes cmd print a table, or the same list as JSON.
 func newListCmd(a *app, cmd *cobra.Command, table func() []byte, list func() any) *cobra.Command {
 	format := "text"
-	cmd.Args = cobra.NoArgs
+	cmd.Args = atMost(0)
 	cmd.Flags().StringVarP(&format, "output-format", "o", format, "print as `format`: text or json")
 	complete(cmd, "output-format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.RunE = func(*cobra.Command, []string) error {

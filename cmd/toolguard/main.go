@@ -224,7 +224,13 @@ func (a *app) say(text string, names ...string) {
 }
 
 // complain prints an error or a warning, in which names are not broken.
-func (a *app) complain(message string, names ...string) { a.note("toolguard: "+message, names...) }
+func (a *app) complain(message string, names ...string) {
+	const program = "toolguard:"
+	if strings.HasPrefix(message, program) { // a file of this name is not the program again
+		message = "./" + message
+	}
+	a.note(program+" "+message, names...)
+}
 
 // namesIn returns what may be a path in a command line: its words, and the values of its
 // flags.

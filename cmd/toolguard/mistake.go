@@ -206,7 +206,7 @@ func needs(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch len(args) {
 		case 0:
-			return fmt.Errorf("%s needs %s", cmd.CommandPath(), what)
+			return fmt.Errorf("%s needs %s", nameOf(cmd), what)
 		case 1:
 			return nil
 		}
@@ -225,8 +225,11 @@ func atMost(n int) cobra.PositionalArgs {
 }
 
 func surplus(cmd *cobra.Command, arg string) error {
-	return fmt.Errorf("%s: unexpected argument %q; %s --help shows the usage", cmd.CommandPath(), arg, cmd.CommandPath())
+	return fmt.Errorf("%s: unexpected argument %q; %s --help shows the usage", nameOf(cmd), arg, cmd.CommandPath())
 }
+
+// nameOf returns the name of a command without that of the program, which begins every message.
+func nameOf(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "toolguard ") }
 
 // A habit is a list of flags of other programs, and the answer of toolguard.
 type habit struct {

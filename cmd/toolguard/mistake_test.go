@@ -45,3 +45,35 @@ func TestHabits(t *testing.T) {
 		}
 	}
 }
+
+// TestNameOnce: no message of a wrong command line has the name of the program twice, not even if
+// a file is called so.
+func TestNameOnce(t *testing.T) {
+	t.Parallel()
+	var lines [][]string
+	everyCommand(func(cmd *cobra.Command) {
+		if cmd.DisableFlagParsing {
+			return
+		}
+		words := strings.Fields(cmd.CommandPath())[1:]
+		for _, args := range [][]string{
+			{"toolguard"}, {"toolguard", "toolguard"}, {"./toolguard"}, {"--", "toolguard"}, {"--no-such-flag"}, {"-Z"}, {"--help=x"},
+			{"--config", "toolguard", "x"}, {"--baseline", "toolguard", "x"}, {"--path", "toolguard"}, {"--out", "toolguard/x", "toolguard"},
+			{"--jobs", "toolguard"}, {"--from", "toolguard", "x"}, {"--provider", "toolguard", "x"}, {"--select", "toolguard", "x"}, {"--counter", "toolguard", "x"},
+		} {
+			lines = append(lines, append(words[:len(words):len(words)], args...))
+		}
+	})
+	if len(lines) < 200 {
+		t.Errorf("only %d command lines", len(lines))
+	}
+	for _, args := range lines {
+		var stdout, stderr strings.Builder
+		run(t.Context(), args, strings.NewReader(""), &stdout, &stderr, noEnv)
+		for line := range strings.Lines(stderr.String()) {
+			if strings.HasPrefix(line, "toolguard: toolguard:") || strings.HasPrefix(line, "toolguard: toolguard ") {
+				t.Errorf("%q: %s", args, line)
+			}
+		}
+	}
+}

@@ -150,7 +150,7 @@ toolguard in a shell. To load it into the current shell:
   zsh         source <(toolguard completion zsh)
   fish        toolguard completion fish | source
   powershell  toolguard completion powershell | Out-String | Invoke-Expression`,
-		Args:      cobra.MatchAll(needs("a shell: bash, zsh, fish or powershell"), cobra.OnlyValidArgs),
+		Args:      needs("a shell: bash, zsh, fish or powershell"),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
@@ -161,8 +161,10 @@ toolguard in a shell. To load it into the current shell:
 				return root.GenZshCompletion(a.stdout)
 			case "fish":
 				return root.GenFishCompletion(a.stdout, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(a.stdout)
 			}
-			return root.GenPowerShellCompletionWithDesc(a.stdout)
+			return fmt.Errorf("completion: expected bash, zsh, fish or powershell, got %q", args[0])
 		},
 	}
 }
