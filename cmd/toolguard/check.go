@@ -97,7 +97,7 @@ func (f *checkFlags) define(cmd *cobra.Command) {
 	flags.SortFlags = false
 	f.ruleFlags.define(cmd)
 	flags.StringArrayVarP(&f.formats, "output-format", "o", nil, "report in this `format[=file]`: "+strings.Join(formatNames(), ", ")+"; repeatable, or separated by commas (default: $"+formatEnv+", or text)")
-	flags.StringVar(&f.color, "color", "auto", "`when` to colour the report: auto, always or never")
+	defineColor(cmd, &f.color)
 	flags.BoolVar(&f.noExcerpt, "no-excerpt", false, "show only ids, names, types and roles, and no other text of a transcript")
 	flags.BoolVar(&f.statistics, "statistics", false, "show the number of findings by rule instead of the findings")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only findings")
@@ -109,7 +109,6 @@ func (f *checkFlags) define(cmd *cobra.Command) {
 	exclusive(cmd, "quiet", "verbose")
 
 	complete(cmd, "output-format", completeFrom(formatNames))
-	complete(cmd, "color", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // complete registers f to complete the values of a flag. It panics if the flag

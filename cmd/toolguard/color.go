@@ -6,7 +6,14 @@ import (
 	"os"
 
 	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
 )
+
+// defineColor defines --color for a command.
+func defineColor(cmd *cobra.Command, choice *string) {
+	cmd.Flags().StringVar(choice, "color", "auto", "`when` to colour the report: auto, always or never")
+	complete(cmd, "color", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp))
+}
 
 // useColor reports whether a report is coloured. An explicit choice overrides the
 // environment, and a variable that turns colour off overrides one that turns it on.

@@ -364,7 +364,7 @@ func TestPanicInOtherCommands(t *testing.T) {
 			return x.run(t.Context(), append(paths, "in/../in"))
 		}},
 		{name: "doctor", err: errReported, stderr: failed, stdout: "4 sessions  2 broken", run: func(p *planting, _ []string) error {
-			f := &doctorFlags{path: "in", jobs: p.jobs}
+			f := &doctorFlags{color: "auto", path: "in", jobs: p.jobs}
 			d, err := newDoctor(p.app, f, never)
 			if err != nil {
 				return err
@@ -373,7 +373,7 @@ func TestPanicInOtherCommands(t *testing.T) {
 			return d.run(t.Context())
 		}},
 		{name: "doctor --fix", err: errReported, stderr: failed, stdout: "repaired 1 problem (1 inserted)", files: []string{"state"}, run: func(p *planting, _ []string) error {
-			f := &doctorFlags{path: "in", jobs: p.jobs, fix: true, yes: true}
+			f := &doctorFlags{color: "auto", path: "in", jobs: p.jobs, fix: choice{made: true}, yes: true}
 			d, err := newDoctor(p.app, f, never)
 			if err != nil {
 				return err

@@ -35,8 +35,10 @@ type doctorFlags struct {
 	config      string
 	path        string
 	since       string
+	color       string
 	all, json   bool
-	fix, yes    bool
+	fix         choice
+	yes         bool
 	unsafe      bool
 	strip       bool // --strip-reasoning
 	undo        string
@@ -50,7 +52,7 @@ type doctorFlags struct {
 func newDoctorCmd(a *app) *cobra.Command {
 	f := &doctorFlags{}
 	cmd := &cobra.Command{
-		Use:   "doctor [flags]",
+		Use:   "doctor [--fix [number,...]] [flags]",
 		Short: "Find broken sessions of all agents on this computer, and repair them with --fix",
 		Long: `doctor looks where agents keep their sessions, checks them like toolguard check,
 and lists the sessions that their provider rejects, the newest first. What an
@@ -59,7 +61,9 @@ set. Databases are listed, but not read.
 
 With --fix, doctor shows each broken session and asks before it repairs it:
 y repairs, n skips, d shows the changes, q stops. Without a terminal it needs
---yes. Repairs are safe or additive; --unsafe allows others too. The original is
+--yes. --fix 2 and --fix 1,3 repair only the sessions that have these numbers in
+the list; give the same --agent, --path, --since and --all as for the list.
+Repairs are safe or additive; --unsafe allows others too. The original is
 saved first, and nothing is repaired without that. The repaired file keeps its
 modification time. With --strip-reasoning, doctor also lists sessions that have
 nothing wrong but reasoning, which only the account and the model that wrote it
@@ -84,10 +88,22 @@ With --strip-reasoning, a session with reasoning counts like a broken one.`,
 				return nil
 			case cmd.Flags().Changed("undo") && f.undo == lastRun: // the flag takes its value after "="
 				return fmt.Errorf("%s: unexpected argument %q; did you mean --undo=%s?", nameOf(cmd), args[0], args[0])
-			case exists(args[0]):
-				return fmt.Errorf("%s: unexpected argument %q; did you mean --path %s?", nameOf(cmd), args[0], args[0])
 			}
-			return surplus(cmd, args[0])
+			for _, arg := range args {
+				err := f.fix.add(arg)
+				switch {
+				case err == nil && f.fix.made:
+				case err == nil:
+					return fmt.Errorf("%s: unexpected argument %q; did you mean --fix %s?", nameOf(cmd), arg, arg)
+				case exists(arg):
+					return fmt.Errorf("%s: unexpected argument %q; did you mean --path %s?", nameOf(cmd), arg, arg)
+				case f.fix.made:
+					return fmt.Errorf("--fix: %w", err)
+				default:
+					return surplus(cmd, arg)
+				}
+			}
+			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.undoes = cmd.Flags().Changed("undo")
@@ -116,7 +132,9 @@ With --strip-reasoning, a session with reasoning counts like a broken one.`,
 	flags.StringVar(&f.since, "since", "", "skip sessions that did not change since a `date`, such as 2026-01-31, or for a time, such as 30d")
 	flags.BoolVar(&f.all, "all", false, "also list, and repair, sessions that the agent repairs itself")
 	flags.BoolVar(&f.json, "json", false, "print a JSON document")
-	flags.BoolVar(&f.fix, "fix", false, "repair the listed sessions, and ask before each")
+	defineColor(cmd, &f.color)
+	flags.Var(&f.fix, "fix", "repair the listed sessions, and ask before each; --fix 1,3 repairs only those with these numbers")
+	flags.Lookup("fix").NoOptDefVal = "true"
 	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	flags.BoolVar(&f.unsafe, "unsafe", false, "also make unsafe repairs")
 	flags.BoolVar(&f.strip, "strip-reasoning", false, stripReasoningUsage)
@@ -159,6 +177,7 @@ type doctor struct {
 	alive   func(pid int) bool
 	stores  []*storeReport
 	found   *targets
+	colors  bool
 	failed  []report.Missed
 	printed bool // the JSON document is printed
 }
@@ -173,7 +192,7 @@ func newDoctor(a *app, f *doctorFlags, changed func(string) bool) (*doctor, erro
 		}
 	}
 	for _, name := range []string{"yes", "unsafe"} {
-		if changed(name) && !f.fix {
+		if changed(name) && !f.fix.made {
 			return nil, fmt.Errorf("--%s needs --fix", name)
 		}
 	}
@@ -200,7 +219,10 @@ func newDoctor(a *app, f *doctorFlags, changed func(string) bool) (*doctor, erro
 			return nil, err
 		}
 	}
-	f.interactive = f.fix && !f.yes
+	if d.colors, err = useColor(f.color, a.env, a.terminal); err != nil {
+		return nil, err
+	}
+	f.interactive = f.fix.made && !f.yes
 	if f.interactive && !(isTerminal(stdinFile(a.stdin)) && a.stderrTerminal) {
 		return nil, errors.New("--fix asks before each repair; without a terminal it needs --yes")
 	}
@@ -346,17 +368,21 @@ func (d *doctor) run(ctx context.Context) error {
 	for i, s := range sessions {
 		s.number = i + 1
 	}
+	chosen, err := d.flags.fix.of(sessions)
+	if err != nil {
+		return err
+	}
 	if d.flags.json {
-		if d.flags.fix {
-			err = d.fix(ctx, sessions)
+		if d.flags.fix.made {
+			err = d.fix(ctx, chosen)
 		}
 		if err == nil || ctx.Err() == nil { // what was repaired before an error is reported all the same
 			err = cmp.Or(d.printJSON(sessions), err)
 		}
 	} else {
 		err = d.printStores()
-		if d.flags.fix {
-			err = cmp.Or(err, d.fix(ctx, sessions))
+		if d.flags.fix.made {
+			err = cmp.Or(err, d.fix(ctx, chosen))
 		} else {
 			err = cmp.Or(err, d.printSessions(sessions))
 		}

@@ -170,7 +170,7 @@ func (d *doctor) preview(ctx context.Context, s *session) error {
 	case none != "" || !got.Changed():
 		return d.told(s, "there is nothing to repair any more")
 	}
-	return report.Preview(d.stdout, d.short(s.target.path), src, got, report.Options{Width: d.reportWidth(d.rawStdout)})
+	return report.Preview(d.stdout, d.short(s.target.path), src, got, report.Options{Color: d.colors, Width: d.reportWidth(d.rawStdout)})
 }
 
 // repair repairs a session.
@@ -225,8 +225,9 @@ func (d *doctor) told(s *session, what string) error {
 		return nil
 	}
 	width, _ := d.columns(d.rawStdout)
-	_, err := fmt.Fprint(d.stdout, report.Fold(s.hang()+what, width, s.hang()))
-	return err
+	out := report.NewSheet(d.colors)
+	out.Fold(width, s.hang(), report.Piece{Text: s.hang() + what})
+	return out.Flush(d.stdout)
 }
 
 // A jsonRun is a run that kept originals.
@@ -299,13 +300,13 @@ func (d *doctor) listRuns() error {
 		if d.flags.json {
 			continue
 		}
-		if _, err := fmt.Fprintf(d.screen, "%s  %d %s\n", report.Printable(p.Name), len(p.Entries), noun(len(p.Entries), "file")); err != nil {
-			return err
-		}
+		out := report.NewSheet(d.colors)
+		out.Line(report.Piece{Ink: report.Name, Text: p.Name}, report.Piece{Text: fmt.Sprintf("  %d %s", len(p.Entries), noun(len(p.Entries), "file"))})
 		for i := range p.Entries {
-			if _, err := fmt.Fprintf(d.screen, "  %s  %s\n", report.Printable(d.short(p.Entries[i].File())), stateName(all[i])); err != nil {
-				return err
-			}
+			out.Line(report.Piece{Text: "  " + d.short(p.Entries[i].File()) + "  " + stateName(all[i])})
+		}
+		if err := out.Flush(d.stdout); err != nil {
+			return err
 		}
 	}
 	switch {

@@ -29,7 +29,10 @@ func (d *doctor) printStores() error {
 		d.say("No sessions found: none of the known stores exists.")
 		return nil
 	}
-	type row struct{ agent, number, noun, state string }
+	type row struct {
+		agent, number, noun string
+		state               []report.Piece
+	}
 	var rows []row
 	var widths [3]int
 	for i, r := range d.stores {
@@ -51,7 +54,7 @@ func (d *doctor) printStores() error {
 			if len(r.Store.Databases) == 0 && len(r.Store.Roots) > 0 {
 				kind = "store"
 			}
-			x = row{r.agent, strconv.Itoa(n), noun(n, kind), "not read: " + r.Store.Instead}
+			x = row{r.agent, strconv.Itoa(n), noun(n, kind), []report.Piece{{Text: "not read: " + r.Store.Instead}}}
 		}
 		rows = append(rows, x)
 		for i, text := range []string{x.agent, x.number, x.noun} {
@@ -59,31 +62,30 @@ func (d *doctor) printStores() error {
 		}
 	}
 	width, _ := d.columns(d.rawStdout)
+	out := report.NewSheet(d.colors)
 	for _, x := range rows {
-		line := fmt.Sprintf("%-*s  %*s %-*s  %s", widths[0], x.agent, widths[1], x.number, widths[2], x.noun, x.state)
+		rest := fmt.Sprintf("%*s  %*s %-*s  ", widths[0]-len(x.agent), "", widths[1], x.number, widths[2], x.noun)
 		hang := strings.Repeat(" ", widths[0]+widths[1]+widths[2]+5)
-		if _, err := fmt.Fprint(d.stdout, report.Fold(strings.TrimRight(line, " "), width, hang)); err != nil {
-			return err
-		}
+		out.Fold(width, hang, append([]report.Piece{{Ink: report.Name, Text: x.agent}, {Text: rest}}, x.state...)...)
 	}
-	return nil
+	return out.Flush(d.stdout)
 }
 
 // counts says what was found in a store.
-func (r *storeReport) counts() string {
-	var parts []string
+func (r *storeReport) counts() []report.Piece {
+	out := []report.Piece{{Ink: report.Repair, Text: "none broken"}}
+	if r.broken > 0 {
+		out[0] = report.Piece{Ink: report.Fault, Text: grouped(r.broken) + " broken"}
+	}
 	for _, c := range []struct {
 		n    int
 		what string
-	}{{r.broken, "broken"}, {r.reasoned, "with reasoning"}, {r.mended, "that " + r.agent + " repairs itself"}, {r.inUse, "in use"}, {r.excluded, noun(r.excluded, "path") + " excluded"}} {
+	}{{r.reasoned, "with reasoning"}, {r.mended, "that " + r.agent + " repairs itself"}, {r.inUse, "in use"}, {r.excluded, noun(r.excluded, "path") + " excluded"}} {
 		if c.n > 0 {
-			parts = append(parts, grouped(c.n)+" "+c.what)
+			out = append(out, report.Piece{Text: ", " + grouped(c.n) + " " + c.what})
 		}
 	}
-	if r.broken == 0 {
-		parts = append([]string{"none broken"}, parts...)
-	}
-	return strings.Join(parts, ", ")
+	return out
 }
 
 // noun returns a noun for a number of things.
@@ -117,79 +119,104 @@ func (d *doctor) printSessions(sessions []*session) error {
 func (d *doctor) printSession(s *session) error {
 	width, _ := d.columns(d.rawStdout)
 	hang := s.hang()
-	var b strings.Builder
-	b.WriteString(d.headline(strconv.Itoa(s.number), s, width) + "\n")
-	b.WriteString(report.Fold(hang+s.finding(), width, hang))
+	out := report.NewSheet(d.colors)
+	out.Line(d.headline(s, width)...)
+	out.Fold(width, hang, append([]report.Piece{{Text: hang}}, s.finding()...)...)
 	if s.uncut != "" {
-		b.WriteString(hang + s.in.agent + " has removed lines; the file as it was: " + report.Printable(d.short(s.uncut)) + "\n")
+		out.Line(report.Piece{Text: hang + s.in.agent + " has removed lines; the file as it was: " + d.short(s.uncut)})
 	}
 	switch {
 	case s.inUse != "":
-		b.WriteString(report.Fold(hang+"in use: "+s.inUse, width, hang))
-	case d.flags.fix:
+		out.Fold(width, hang, report.Piece{Text: hang + "in use: " + s.inUse})
+	case d.flags.fix.made:
 	default:
 		// It stays one line, because it is to be copied.
-		b.WriteString(hang + d.command(s) + "\n")
+		out.Line(report.Piece{Text: hang}, report.Piece{Ink: report.Command, Text: d.command(s)})
 	}
-	_, err := fmt.Fprint(d.screen, b.String())
-	return err
+	return out.Flush(d.stdout)
 }
 
 // hang returns the white space before the lines below the headline of a session.
 func (s *session) hang() string { return strings.Repeat(" ", len(strconv.Itoa(s.number))+2) }
 
-// headline names a session in one line of a width.
-func (d *doctor) headline(number string, s *session, width int) string {
+// leastPart is how many columns of a project or a title are shown at least.
+const leastPart = 12
+
+// headline names a session in one line of a width. Its age is never cut.
+func (d *doctor) headline(s *session, width int) []report.Piece {
+	number, age := strconv.Itoa(s.number), ago(d.now.Sub(s.modified))
+	room := width - len(number) - len(age) - 2
+	// take returns the beginning or the end of a text that fits, and nothing if too little would fit.
+	take := func(text string, most int, cut func(string, int) string) string {
+		if most = min(most, room-2); most < leastPart && runewidth.StringWidth(text) > most {
+			return ""
+		}
+		text = cut(text, most)
+		if text != "" {
+			room -= 2 + runewidth.StringWidth(text)
+		}
+		return text
+	}
+	begin := func(text string, most int) string { return runewidth.Truncate(text, most, "…") }
+	// The end of a path says more than its beginning.
+	end := func(text string, most int) string {
+		if over := runewidth.StringWidth(text) - most; over > 0 {
+			text = runewidth.TruncateLeft(text, over+1, "…")
+		}
+		return text
+	}
 	agent := s.in.agent
 	if s.in.Store.Source == "" {
 		agent = "session"
 	}
-	agent = strings.TrimRight(agent+" "+runewidth.Truncate(report.Printable(s.Version), 20, "…"), " ")
-	age := ago(d.now.Sub(s.modified))
-	project := report.Printable(s.Project)
+	agent = take(strings.TrimRight(agent+" "+begin(report.Printable(s.Version), 20), " "), width, begin)
 	title := ""
 	if s.Title != "" {
 		line, _, _ := strings.Cut(s.Title, "\n")
-		title = `"` + runewidth.Truncate(report.Printable(strings.TrimSpace(line)), longestTitle, "…") + `"`
+		title = begin(report.Printable(strings.TrimSpace(line)), longestTitle)
 	}
-	fixed := runewidth.StringWidth(number) + 2 + runewidth.StringWidth(agent) + 2 + len(age)
+	project := report.Printable(s.Project)
+	// A long title leaves room for the project.
+	forTitle := room - 2
+	if project != "" {
+		forTitle -= 2 + min(leastPart, runewidth.StringWidth(project))
+	}
 	if title != "" {
-		fixed += 2 + runewidth.StringWidth(title)
+		quoted := func(text string, most int) string { return `"` + begin(text, most-2) + `"` }
+		title = take(title, forTitle, quoted)
 	}
-	// The end of a path says more than its beginning.
-	if room := width - fixed - 2; project != "" && runewidth.StringWidth(project) > max(room, 12) {
-		project = runewidth.TruncateLeft(project, runewidth.StringWidth(project)-max(room, 12)+1, "…")
-	}
-	parts := []string{number, agent}
-	for _, part := range []string{project, title, age} {
-		if part != "" {
-			parts = append(parts, part)
+	project = take(project, width, end)
+	out := []report.Piece{{Text: number}}
+	for _, p := range []report.Piece{{Ink: report.Name, Text: agent}, {Text: project}, {Text: title}, {Ink: report.Aside, Text: age}} {
+		if p.Text != "" {
+			out = append(out, report.Piece{Text: "  "}, p)
 		}
 	}
-	return runewidth.Truncate(strings.Join(parts, "  "), width, "…")
+	return out
 }
 
 // finding says what is wrong with a session, and how it can be repaired.
-func (s *session) finding() string {
+func (s *session) finding() []report.Piece {
 	var parts []string
 	for _, t := range s.tallies {
 		parts = append(parts, t.String())
 	}
-	out := strings.Join(parts, ", ")
+	out := []report.Piece{{Ink: report.Fault, Text: strings.Join(parts, ", ")}}
 	if s.mended {
-		out += "; " + s.in.agent + " repairs that itself"
+		out = append(out, report.Piece{Text: "; " + s.in.agent + " repairs that itself"})
 	}
 	if s.repair.what == "" {
-		return out + "; " + s.repair.none
+		return append(out, report.Piece{Text: "; " + s.repair.none})
 	}
-	out += fmt.Sprintf("; fix: %s (%s)", s.repair.what, s.repair.class)
+	out = append(out, report.Piece{Text: "; "}, report.Piece{Ink: report.Repair, Text: "fix: " + s.repair.what})
+	rest := fmt.Sprintf(" (%s)", s.repair.class)
 	if s.repair.fewer > 0 {
-		out += fmt.Sprintf("; %d more with --unsafe", s.repair.fewer)
+		rest += fmt.Sprintf("; %d more with --unsafe", s.repair.fewer)
 	}
 	if n := s.repair.left - s.repair.fewer; n > 0 {
-		out += fmt.Sprintf("; %d left", n)
+		rest += fmt.Sprintf("; %d left", n)
 	}
-	return out
+	return append(out, report.Piece{Text: rest})
 }
 
 // command returns the command that repairs a session, or shows what is wrong, with the settings
@@ -280,7 +307,28 @@ func ago(age time.Duration) string {
 	return "just now"
 }
 
-// close says at the end how many sessions can be repaired.
+// manySessions is how many listed sessions are summed up. Fewer are seen at a glance.
+const manySessions = 5
+
+// sum says what is wrong with many listed sessions, "" if there are few.
+func (d *doctor) sum(sessions []*session) string {
+	if d.flags.fix.made || len(sessions) < manySessions {
+		return ""
+	}
+	var all [][]report.Tally
+	for _, s := range sessions {
+		var bad []report.Tally
+		for _, t := range s.tallies {
+			if s.mended || !s.mends(t) {
+				bad = append(bad, t)
+			}
+		}
+		all = append(all, bad)
+	}
+	return fmt.Sprintf("%s sessions: %s. ", grouped(len(sessions)), report.Causes(all))
+}
+
+// close says at the end what is wrong with the sessions, and how many can be repaired.
 func (d *doctor) close(sessions []*session) {
 	n, unsafe, repaired, inPart, broken, reasoned := 0, 0, 0, 0, 0, 0
 	halves, finished := 0, 0 // sessions that would be repaired only in part, and those that --unsafe finishes
@@ -317,7 +365,7 @@ func (d *doctor) close(sessions []*session) {
 		command += " --strip-reasoning"
 	}
 	switch {
-	case d.flags.fix:
+	case d.flags.fix.made:
 		left := "No broken session left"
 		if broken > 0 {
 			left = fmt.Sprintf("%d broken %s left", broken, noun(broken, "session"))
@@ -338,9 +386,11 @@ func (d *doctor) close(sessions []*session) {
 		if halves > 0 && halves == finished {
 			part += " without --unsafe"
 		}
-		d.say(fmt.Sprintf("%s repairs %d of %d%s.", command, n, len(sessions), part))
+		d.say(d.sum(sessions) + fmt.Sprintf("%s repairs %d of %d%s.", command, n, len(sessions), part))
 	case unsafe > 0:
-		d.say(fmt.Sprintf("%s --unsafe repairs %d of %d.", command, unsafe, len(sessions)))
+		d.say(d.sum(sessions) + fmt.Sprintf("%s --unsafe repairs %d of %d.", command, unsafe, len(sessions)))
+	default:
+		d.say(d.sum(sessions))
 	}
 }
 

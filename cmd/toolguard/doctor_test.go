@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mattn/go-runewidth"
 
 	"github.com/toolguard/toolguard/internal/hostile"
 	"github.com/toolguard/toolguard/internal/rules"
@@ -321,7 +323,7 @@ OpenHands    1 store     not read: it keeps each event of a conversation in a fi
 		t.Errorf("exit code %d, %q (-want +got):\n%s", code, stderr, diff)
 	}
 	// In a narrow terminal only the commands are wider.
-	p.set["COLUMNS"] = "50"
+	p.set["COLUMNS"], p.set["NO_COLOR"] = "50", "1"
 	var narrow bytes.Buffer
 	a := newApp(strings.NewReader(""), &narrow, &narrow, p.env)
 	a.terminal = true
@@ -549,7 +551,7 @@ func TestInUseAtTheLastMoment(t *testing.T) {
 	}
 	before := p.snapshot(t)
 	want := ": it is in use: process 77 uses it (~" + string(filepath.Separator) + filepath.FromSlash(".claude/sessions/77.json)")
-	if out, err := try(begins, &doctorFlags{fix: true, yes: true}); !errors.Is(err, errReported) || !strings.Contains(out, path+": not written"+want) {
+	if out, err := try(begins, &doctorFlags{color: "auto", fix: choice{made: true}, yes: true}); !errors.Is(err, errReported) || !strings.Contains(out, path+": not written"+want) {
 		t.Errorf("%v, %s", err, out)
 	}
 	if diff := cmp.Diff(before, p.snapshot(t)); diff != "" {
@@ -559,11 +561,11 @@ func TestInUseAtTheLastMoment(t *testing.T) {
 		t.Errorf("kept %q, %v", kept, err)
 	}
 	never := func(int) bool { return false }
-	if out, err := try(never, &doctorFlags{fix: true, yes: true}); err != nil {
+	if out, err := try(never, &doctorFlags{color: "auto", fix: choice{made: true}, yes: true}); err != nil {
 		t.Fatalf("%v, %s", err, out)
 	}
 	repaired := p.snapshot(t)
-	if out, err := try(begins, &doctorFlags{undo: lastRun, undoes: true}); !errors.Is(err, errReported) || !strings.Contains(out, path+": not written"+want) {
+	if out, err := try(begins, &doctorFlags{color: "auto", undo: lastRun, undoes: true}); !errors.Is(err, errReported) || !strings.Contains(out, path+": not written"+want) {
 		t.Errorf("%v, %s", err, out)
 	}
 	if diff := cmp.Diff(repaired, p.snapshot(t)); diff != "" {
@@ -631,6 +633,52 @@ func TestDoctorAligns(t *testing.T) {
 `
 	if code != exitOK || !strings.HasSuffix(stdout, "\n"+want) {
 		t.Errorf("exit code %d, %s%s", code, stdout, stderr)
+	}
+}
+
+// TestDoctorAge: however long the other texts are and however narrow the terminal is, the line of a
+// session has its agent and ends with its age.
+func TestDoctorAge(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	p.set["NO_COLOR"] = "1"
+	body := string(transcriptFile(t, brokenSession))
+	long := strings.Repeat("very long ", 20)
+	for i, r := range []*strings.Replacer{
+		strings.NewReplacer(`"start"`, `"`+long+`"`),
+		strings.NewReplacer("/home/kim/boats", "/srv/"+long+"boats"),
+		strings.NewReplacer(`"start"`, `"`+long+`"`, "/home/kim/boats", "/srv/"+long+"boats"),
+		strings.NewReplacer(`"start"`, `"`+long+`"`, "/home/kim/boats", "/srv/"+long+"boats", "2.1.33", "2.1.33-"+long),
+		strings.NewReplacer(`"start"`, `"船の一覧を作って、全部の船の名前を並べて"`, "/home/kim/boats", "/srv/船/船/船/船/船/船/船/船/船"),
+	} {
+		aged(t, p.put(t, fmt.Sprintf(".claude/projects/-srv/%d.jsonl", i), []byte(r.Replace(body))), time.Duration(100*(i+1))*24*time.Hour+time.Minute)
+	}
+	for width := narrowest; width <= 150; width++ {
+		p.set["COLUMNS"] = strconv.Itoa(width)
+		var out bytes.Buffer
+		a := newApp(strings.NewReader(""), &out, io.Discard, p.env)
+		a.terminal = true
+		a.run(t.Context(), []string{"doctor"})
+		found := 0
+		for line := range strings.Lines(out.String()) {
+			if line[0] < '1' || line[0] > '5' {
+				continue
+			}
+			found++
+			if end := fmt.Sprintf("  %d days ago\n", 100*found); !strings.HasSuffix(line, end) || !strings.HasPrefix(line, fmt.Sprintf("%d  Claude Code ", found)) || runewidth.StringWidth(strings.TrimSuffix(line, "\n")) > width {
+				t.Errorf("%d columns: %s", width, line)
+			}
+		}
+		if found != 5 {
+			t.Errorf("%d columns: %s", width, out.String())
+		}
+		if width == 80 {
+			const want = `1  Claude Code 2.1.33  …e/kim/boats  "very long very long very l…"  100 days ago
+`
+			if got := out.String()[strings.Index(out.String(), "\n1 ")+1:]; !strings.HasPrefix(got, want) {
+				t.Errorf("80 columns: %s", got)
+			}
+		}
 	}
 }
 
@@ -750,10 +798,10 @@ func TestDoctorIsNotObeyed(t *testing.T) {
 			dir = name
 		}
 		p.put(t, ".claude/projects/"+dir+"/a.jsonl", []byte(body))
-		for _, args := range [][]string{{}, {"--json"}, {"--fix", "--yes"}, {"--list"}, {"--undo"}} {
+		for _, args := range [][]string{{}, {"--color=always"}, {"--json"}, {"--fix", "--yes"}, {"--list"}, {"--list", "--color=always"}, {"--undo"}} {
 			_, stdout, stderr := p.doctor(t, args...)
 			for _, out := range []string{stdout, stderr} {
-				if err := hostile.Obeyed(out, hostile.Allowed{}); err != nil {
+				if err := hostile.Obeyed(out, hostile.Allowed{Colors: slices.Contains(args, "--color=always")}); err != nil {
 					t.Errorf("%d: %q: %v: %q", i, args, err, out)
 				}
 			}

@@ -86,7 +86,7 @@ func TestSwitches(t *testing.T) {
 	t.Parallel()
 	everyCommand(func(cmd *cobra.Command) {
 		var help strings.Builder
-		args := append(strings.Fields(cmd.CommandPath())[1:], "--help")
+		args := strings.Fields(cmd.CommandPath() + " --help")[1:]
 		if cmd.DisableFlagParsing || run(t.Context(), args, strings.NewReader(""), &help, io.Discard, noEnv) != exitOK {
 			return
 		}

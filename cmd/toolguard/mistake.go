@@ -179,6 +179,9 @@ func flagError(cmd *cobra.Command, err error) error {
 			want = "a smaller number"
 		}
 	case "bool":
+		if _, is := flag.Value.(*choice); is {
+			return fmt.Errorf("--%s: %w", flag.Name, invalid.Unwrap())
+		}
 		want = "true or false"
 	default:
 		return err

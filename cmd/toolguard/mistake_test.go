@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,11 +58,24 @@ func TestNameOnce(t *testing.T) {
 		}
 		words := strings.Fields(cmd.CommandPath())[1:]
 		for _, args := range [][]string{
-			{"toolguard"}, {"toolguard", "toolguard"}, {"./toolguard"}, {"--", "toolguard"}, {"--no-such-flag"}, {"-Z"}, {"--help=x"},
-			{"--config", "toolguard", "x"}, {"--baseline", "toolguard", "x"}, {"--path", "toolguard"}, {"--out", "toolguard/x", "toolguard"},
-			{"--jobs", "toolguard"}, {"--from", "toolguard", "x"}, {"--provider", "toolguard", "x"}, {"--select", "toolguard", "x"}, {"--counter", "toolguard", "x"},
+			{"toolguard"},
+			{"toolguard", "toolguard"},
+			{"./toolguard"},
+			{"--", "toolguard"},
+			{"--no-such-flag"},
+			{"-Z"},
+			{"--help=x"},
+			{"--config", "toolguard", "x"},
+			{"--baseline", "toolguard", "x"},
+			{"--path", "toolguard"},
+			{"--out", "toolguard/x", "toolguard"},
+			{"--jobs", "toolguard"},
+			{"--from", "toolguard", "x"},
+			{"--provider", "toolguard", "x"},
+			{"--select", "toolguard", "x"},
+			{"--counter", "toolguard", "x"},
 		} {
-			lines = append(lines, append(words[:len(words):len(words)], args...))
+			lines = append(lines, slices.Concat(words, args))
 		}
 	})
 	if len(lines) < 200 {
