@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,7 +30,8 @@ standard input. A log or a JSON body around the error does not matter.
 
 If it is not sure which rule finds the cause, it guesses none. It lists up to five rules,
 each with an error whose cause it finds. For a word that is no rule, such as tool, it lists
-the rules with this word in their names, or else in their summaries.
+the rules with this word in their names and those of this category, or else the rules with
+this word in their summaries.
 
 Exit codes: 0 for a sure answer, 1 if it lists rules, 2 if nothing is like the error or the
 command line is wrong.`,
@@ -110,12 +112,17 @@ func suggested(why string, near []rules.Match) string {
 	return b.String()
 }
 
-// matchingRules returns the rules with all words of a text in their names, the best first. If
-// there are none, it looks at their summaries.
+// matchingRules returns the rules with all words of a text in their names, the best first, and those
+// of a category with this name. If there are none, it looks at their summaries.
 func matchingRules(text string) []*rules.Rule {
 	var out []*rules.Rule
 	for _, name := range suggest.Containing(text, rules.Names()) {
 		out = append(out, rules.ByName(name))
+	}
+	for _, r := range rules.All() {
+		if r.Category == text && !slices.Contains(out, r) {
+			out = append(out, r)
+		}
 	}
 	if len(out) > 0 {
 		return out
@@ -131,15 +138,15 @@ func matchingRules(text string) []*rules.Rule {
 // listed lists the rules that match a text.
 func listed(text string, found []*rules.Rule) string {
 	var b strings.Builder
-	which, end := "These rules match, the best first", "one of them"
+	match, end := "These rules match, the best first", "`toolguard explain RULE` explains one"
 	if len(found) == 1 {
-		which, end = "This rule matches", "it"
+		match, end = "This rule matches", "`toolguard explain "+found[0].Name+"` explains it"
 	}
-	fmt.Fprintf(&b, "No rule is called %q. %s:\n\n", text, which)
+	fmt.Fprintf(&b, "No rule is called %q. %s:\n\n", text, match)
 	for _, r := range found {
 		fmt.Fprintf(&b, "- %s: %s\n", r.Name, r.Summary)
 	}
-	b.WriteString("\n`toolguard explain RULE` explains " + end + ".\n")
+	b.WriteString("\n" + end + ".\n")
 	return b.String()
 }
 
