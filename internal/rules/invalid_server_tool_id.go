@@ -18,9 +18,7 @@ var invalidServerToolID = &Rule{
 begin with ` + "`srvtoolu_`" + `. No other ids do.`,
 	Why: `Proxies for other models write other ids. Clients that flatten a history turn such a call into a
 call that the client has to run. The API then waits for a result that nobody can provide.`,
-	Repair: `By default, toolguard rewrites the id.
-
-- ` + "`rename`" + ` (default, safe): rewrite the id of a server tool in the call and its result. For a
+	Repair: `- ` + "`rename`" + ` (default, safe): rewrite the id of a server tool in the call and its result. For a
   client's call with a result this is unsafe, because the type of the call may be wrong instead of
   the id.
 - ` + "`drop`" + ` (unsafe): drop the call and its result.

@@ -15,9 +15,7 @@ var missingArguments = &Rule{
 	What:       `Checks for calls without the field for the arguments.`,
 	Why: `Providers require the field. It is missing if the stream was cut off before it began, or if a
 serializer left out an empty object.`,
-	Repair: `By default, toolguard adds empty arguments.
-
-- ` + "`add`" + ` (default, additive): add empty arguments. This is not safe, because nobody knows what the
+	Repair: `- ` + "`add`" + ` (default, additive): add empty arguments. This is not safe, because nobody knows what the
   model wanted.
 - ` + "`drop`" + ` (unsafe): drop the call and its result.
 - ` + "`text`" + ` (unsafe): turn the call and its result into text.`,

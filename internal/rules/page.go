@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/profile"
 )
 
@@ -50,7 +51,7 @@ func (r *Rule) page(reported string, words int) string {
 	if refusals := r.refusals(words); len(refusals) > 0 {
 		b.WriteString("\n## What providers answer\n\n")
 		for _, a := range refusals {
-			fmt.Fprintf(&b, "- %s:\n  %s\n", a.who, strings.Join(a.texts, ",\n  "))
+			fmt.Fprintf(&b, "%s\n  %s\n", a.who, strings.Join(a.texts, ",\n  "))
 		}
 	}
 	return b.String()
@@ -85,7 +86,7 @@ func (r *Rule) refusals(words int) []refusal {
 	}
 	var out []refusal
 	for _, s := range all {
-		who := r.names(s.profiles)
+		who := r.saidBy(s.profiles)
 		i := slices.IndexFunc(out, func(f refusal) bool { return f.who == who })
 		if i < 0 {
 			i = len(out)
@@ -105,11 +106,11 @@ func begin(text string, n int) string {
 	return strings.TrimRight(strings.Join(words[:n], " "), ".:…") + "…"
 }
 
-// names returns the names of providers in Markdown, and name* for a provider with all of its
-// variants, unless some of them are known to differ.
-func (r *Rule) names(of []*profile.Profile) string {
+// saidBy begins an item of a list in Markdown with the names of providers: name* for a provider with
+// all of its variants, unless some of them are known to differ.
+func (r *Rule) saidBy(of []*profile.Profile) string {
 	if len(of) == 0 {
-		return "others"
+		return "- others:"
 	}
 	listed := func(p *profile.Profile) bool { return slices.Contains(of, p) }
 	differs := func(p *profile.Profile) bool {
@@ -131,7 +132,7 @@ func (r *Rule) names(of []*profile.Profile) string {
 		}
 		out = append(out, code(name))
 	}
-	return strings.Join(out, ", ")
+	return "- " + strings.Join(out, ", ") + ":"
 }
 
 // repair returns how the rule is repaired, and which flags that takes.
@@ -139,7 +140,7 @@ func (r *Rule) repair() string {
 	text := r.Repair
 	switch {
 	case r.OnDemand != nil:
-	case strings.Contains(text, "unsafe"):
+	case strings.Contains(text, operation.Unsafe.String()):
 		text += "\n\n`toolguard fix --unsafe` also makes unsafe repairs."
 	case strings.Contains(text, "(safe"), strings.Contains(text, "additive"):
 		text += "\n\n`toolguard fix` makes this repair."
