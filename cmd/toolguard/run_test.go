@@ -107,17 +107,12 @@ func TestExplainEveryRule(t *testing.T) {
 		if code != exitOK || stderr.Len() > 0 || !strings.HasPrefix(page, r.Name+"\n\n"+r.Summary+".\n\n") || !strings.Contains(page, "["+r.Name+"]\n") {
 			t.Errorf("%s: exit code %d, stderr %q, stdout:\n%s", r.Name, code, stderr.String(), page)
 		}
-		if example, answers := strings.Index(page, "\nEXAMPLE\n"), strings.Index(page, "\nWHAT PROVIDERS ANSWER\n\nThe confidence says "); example < 0 || answers < example && len(r.Answers()) > 0 {
+		if example, answers := strings.Index(page, "\nEXAMPLE\n"), strings.Index(page, "\nWHAT PROVIDERS ANSWER\n\n- "); example < 0 || answers < example && len(r.Answers()) > 0 {
 			t.Errorf("%s: the example is at byte %d, and what providers answer at byte %d", r.Name, example, answers)
 		}
-		quoted := 0 // backticks in what providers and clients say
-		for _, a := range append(r.Answers(), r.Texts()...) {
-			for _, text := range append([]string{a.Text}, a.Also...) {
-				quoted += strings.Count(text, "`")
-			}
-		}
-		if n := strings.Count(page, "`"); n != quoted || strings.Contains(page, "**") || strings.Contains(page, "|---") {
-			t.Errorf("%s: %d backticks, want %d, or other marks:\n%s", r.Name, n, quoted, page)
+		before, _, _ := strings.Cut(page, "\nWHAT PROVIDERS ANSWER\n") // providers quote with backticks
+		if strings.Contains(before, "`") || strings.Contains(page, "``") || strings.Contains(page, "**") || strings.Contains(page, "|---") {
+			t.Errorf("%s has marks:\n%s", r.Name, page)
 		}
 		for line := range strings.Lines(page) {
 			if line = strings.TrimSuffix(line, "\n"); utf8.RuneCountInString(line) > 100 && !strings.HasPrefix(line, "    ") && strings.Contains(strings.TrimSpace(line), " ") {

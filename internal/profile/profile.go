@@ -385,6 +385,17 @@ func (p *Profile) Own(at Point) Cell {
 	return *c
 }
 
+// VariantOf reports whether a profile is that of another provider with other models or settings, as
+// bedrock-nova is of bedrock.
+func (p *Profile) VariantOf(other *Profile) bool {
+	for q := p.Like; q != nil; q = q.Like {
+		if q == other {
+			return strings.HasPrefix(p.Name, other.Name+"-")
+		}
+	}
+	return false
+}
+
 // Cell returns what is known of a point.
 func (p *Profile) Cell(at Point) Cell {
 	p.once.Do(p.compile)

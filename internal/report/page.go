@@ -9,7 +9,7 @@ import (
 
 // WritePage writes a page in Markdown for people to read: without marks, and wrapped
 // to a width. It knows what the project's own pages use: headings, paragraphs, lists,
-// tables, blocks of code, code, bold text and links. It does not wrap code blocks.
+// blocks of code, code, bold text and links. It does not wrap code blocks.
 func WritePage(w io.Writer, markdown string, width int, paint bool) error {
 	p := pager{style: newStyle(paint), width: width}
 	p.page(strings.Split(strings.TrimRight(markdown, "\n"), "\n"))
@@ -43,11 +43,6 @@ func (p *pager) page(text []string) {
 			p.out.line(colored(p.style.path, line[2:]))
 		case strings.HasPrefix(line, "## "):
 			p.out.line(colored(p.style.path, strings.ToUpper(line[3:])))
-		case strings.HasPrefix(line, "|"):
-			for n < len(text) && strings.HasPrefix(text[n], "|") {
-				n++
-			}
-			p.table(text[:n])
 		case strings.HasPrefix(line, "- "):
 			for n < len(text) && strings.HasPrefix(text[n], "  ") {
 				n++
@@ -69,47 +64,6 @@ func (p *pager) paragraph(first, next, text string) {
 	for _, l := range wrapped(p.words(text, nil), p.width-textWidth(first)) {
 		p.out.line(append([]part{bare(first)}, l...)...)
 		first = next
-	}
-}
-
-// table writes a table. The last column takes the width that the others leave.
-func (p *pager) table(rows []string) {
-	var table [][][]word
-	var widths []int
-	for i, row := range rows {
-		if i == 1 {
-			continue // the line below the head
-		}
-		var style *color.Color
-		if i == 0 {
-			style = p.style.path
-		}
-		var columns [][]word
-		for k, text := range strings.Split(strings.Trim(row, "|"), "|") {
-			cell := p.words(strings.TrimSpace(text), style)
-			if columns = append(columns, cell); k == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[k] = max(widths[k], length(cell))
-		}
-		table = append(table, columns)
-	}
-	const gap = 2
-	for _, row := range table {
-		var begin []part
-		used := 0
-		for k, cell := range row[:len(row)-1] {
-			for _, l := range wrapped(cell, widths[k]) {
-				begin = append(begin, l...)
-			}
-			fill := widths[k] - length(cell) + gap
-			begin = append(begin, bare(strings.Repeat(" ", fill)))
-			used += widths[k] + gap
-		}
-		for _, l := range wrapped(row[len(row)-1], p.width-used) {
-			p.out.line(append(begin, l...)...)
-			begin = []part{bare(strings.Repeat(" ", used))}
-		}
 	}
 }
 

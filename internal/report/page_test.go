@@ -10,10 +10,8 @@ import (
 )
 
 const pageText = "# a-rule\n\nSeverity: error  \nCategory: [pairing](README.md#pairing)\n\n" +
-	"## What it does\n\nChecks for `tool_calls` that have **no result**. A [page](../page.md), not a [list].\n\n" +
+	"## Why\n\nChecks for `tool_calls` that have **no result**. A [page](../page.md), not a [list].\n\n" +
 	"- The first item\n  is long enough for two lines.\n- `` a `tick`  here ``: last\n\n" +
-	"| strategy | class | what toolguard does |\n|---|---|---|\n" +
-	"| `insert` (default) | safe | Insert a placeholder. |\n| `leave` | none | No. |\n\n" +
 	"```json\n{\"a\": \"a line of code that is much longer than the page is wide\"}\n\n```\n" +
 	"\nhttps://example.com/an/address/that/is/too/long/for/a/line\n"
 
@@ -25,7 +23,7 @@ func TestWritePage(t *testing.T) {
 Severity: error
 Category: pairing
 
-WHAT IT DOES
+WHY
 
 Checks for tool_calls that have no
 result. A page, not a [list].
@@ -33,12 +31,6 @@ result. A page, not a [list].
 - The first item is long enough for two
   lines.
 - a ` + "`tick`" + `  here: last
-
-strategy          class  what toolguard
-                         does
-insert (default)  safe   Insert a
-                         placeholder.
-leave             none   No.
 
     {"a": "a line of code that is much longer than the page is wide"}
 
@@ -54,13 +46,10 @@ https://example.com/an/address/that/is/too/long/for/a/line
 func TestWritePageInColor(t *testing.T) {
 	text, _, _ := strings.Cut(pageText, "```")
 	const want = "\x1b[1ma-rule\x1b[22m\n\nSeverity: error\nCategory: pairing\n\n" +
-		"\x1b[1mWHAT IT DOES\x1b[22m\n\n" +
+		"\x1b[1mWHY\x1b[22m\n\n" +
 		"Checks for \x1b[36mtool_calls\x1b[0m that have \x1b[1mno\x1b[22m \x1b[1mresult\x1b[22m. A page, not a [list].\n\n" +
 		"- The first item is long enough for two lines.\n" +
-		"- \x1b[36ma\x1b[0m \x1b[36m`tick`\x1b[0m  \x1b[36mhere\x1b[0m: last\n\n" +
-		"\x1b[1mstrategy\x1b[22m          \x1b[1mclass\x1b[22m  \x1b[1mwhat\x1b[22m \x1b[1mtoolguard\x1b[22m \x1b[1mdoes\x1b[22m\n" +
-		"\x1b[36minsert\x1b[0m (default)  safe   Insert a placeholder.\n" +
-		"\x1b[36mleave\x1b[0m             none   No.\n"
+		"- \x1b[36ma\x1b[0m \x1b[36m`tick`\x1b[0m  \x1b[36mhere\x1b[0m: last\n"
 	if diff := cmp.Diff(want, written(t, text, 100, true)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -15,12 +15,10 @@ calls and results without ids by tool name and then by position. This works only
 many results as calls.`,
 	Why: `The numbers differ, so a call has no result or a result has no call. toolguard does not guess
 which one.`,
-	Repair: `By default, toolguard leaves the calls and results alone.
-
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`leave`" + ` (default) | none | Report the finding only. |
-| ` + "`mint`" + ` | unsafe | Pair the calls and results of a turn by position and give each pair a new id. A leftover call also gets an id, and then a placeholder result from ` + "`missing-tool-result`" + `. A leftover result becomes text. |`,
+	Repair: `- ` + "`leave`" + ` (default): change nothing.
+- ` + "`mint`" + ` (unsafe): pair the calls and results of a turn by position and give each pair a new id. A
+  leftover call also gets an id, and then a placeholder result from ` + "`missing-tool-result`" + `. A
+  leftover result becomes text.`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"type":"function","function":{"name":"f","arguments":"{}"}},{"type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","name":"f","content":"1"},
  {"role":"user","content":"n"}]`,

@@ -201,6 +201,12 @@ func (k *knownError) wording() string {
 	return strings.Join(texts, " ")
 }
 
+// opening returns the first words of an error, without those that vary.
+func (k *knownError) opening(n int) string {
+	words := strings.Fields(k.wording())
+	return strings.Join(words[:min(len(words), n)], " ")
+}
+
 // knownErrors lists all wordings, each once.
 var knownErrors = sync.OnceValue(func() []*knownError {
 	var out []*knownError
@@ -368,20 +374,23 @@ var generics = sync.OnceValue(func() [][]string {
 	return out
 })
 
-// weigh returns the words of a known error, without the address at its start unless the rest
-// says nothing.
-func weigh(text string) []word {
-	if rest := where().ReplaceAllString(text, ""); rest != text {
-		out := weighAll(rest)
-		sum := 0
-		for _, w := range out {
-			sum += w.tells
-		}
-		if sum >= telling {
-			return out
-		}
+// weigh returns the words of a known error, without the address at its start.
+func weigh(text string) []word { return weighAll(content(text)) }
+
+// content returns a known error without the address at its start, unless the rest says nothing.
+func content(text string) string {
+	rest := where().ReplaceAllString(text, "")
+	if rest == text {
+		return text
 	}
-	return weighAll(text)
+	sum := 0
+	for _, w := range weighAll(rest) {
+		sum += w.tells
+	}
+	if sum < telling {
+		return text
+	}
+	return rest
 }
 
 func weighAll(text string) []word {

@@ -20,11 +20,9 @@ arguments. Other providers, chat templates and every translation to another API 
 an error with a ` + "`--provider`" + ` that expects an object.`,
 	Repair: `With every strategy, an empty string becomes ` + "`{}`" + ` (safe). In all other cases the strategy decides.
 
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`leave`" + ` (default) | none | Report the finding only. |
-| ` + "`wrap`" + ` | unsafe | Replace the arguments with an object that contains them as text. |
-| ` + "`text`" + ` | unsafe | Turn the call and its result into text. |`,
+- ` + "`leave`" + ` (default): change nothing.
+- ` + "`wrap`" + ` (unsafe): replace the arguments with an object that contains them as text.
+- ` + "`text`" + ` (unsafe): turn the call and its result into text.`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"city\": \"Qui"}}]},
  {"role":"tool","tool_call_id":"c1","content":"ok"}]`,
 	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"city\": \"Quito\"}"}}]},

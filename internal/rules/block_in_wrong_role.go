@@ -24,11 +24,11 @@ later result answers the same call, because toolguard does not change the order 
 moves nothing in session logs. A message that is itself the result gets the role of results,
 which is unsafe if its role is an unknown one.
 
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`move`" + ` (default) | safe | Give a message that consists of calls the role of the assistant. Move a result to the message that answers its call. Moving a result that comes before two calls with its id is unsafe. |
-| ` + "`text`" + ` | unsafe | Turn the call and its result into text. |
-| ` + "`drop`" + ` | unsafe | Remove the call and its result. |`,
+- ` + "`move`" + ` (default, safe): give a message that consists of calls the role of the assistant. Move a
+  result to the message that answers its call. Moving a result that comes before two calls with its
+  id is unsafe.
+- ` + "`text`" + ` (unsafe): turn the call and its result into text.
+- ` + "`drop`" + ` (unsafe): remove the call and its result.`,
 	Bad: `[{"role":"user","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
 	Good: `[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},

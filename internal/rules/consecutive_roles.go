@@ -17,11 +17,11 @@ var consecutiveRoles = &Rule{
 this.`,
 	Repair: `By default, toolguard merges the messages if the provider requires it.
 
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`merge`" + ` (default) | safe | Merge the messages. This is unsafe if one of them has signed reasoning. Messages with a list of calls or with other fields stay separate. |
-| ` + "`drop`" + ` | unsafe | Drop the second message with its calls and their results. |
-| ` + "`text`" + ` | unsafe | Turn the calls and results of the messages into text, so that the messages can be merged. |`,
+- ` + "`merge`" + ` (default, safe): merge the messages. This is unsafe if one of them has signed reasoning.
+  Messages with a list of calls or with other fields stay separate.
+- ` + "`drop`" + ` (unsafe): drop the second message with its calls and their results.
+- ` + "`text`" + ` (unsafe): turn the calls and results of the messages into text, so that the messages can be
+  merged.`,
 	Bad:  `[{"role":"user","content":"a"},{"role":"user","content":"b"},{"role":"assistant","content":"c"}]`,
 	Good: `[{"role":"user","content":"a"},{"role":"assistant","content":"c"}]`,
 	Check: func(c *Context) {

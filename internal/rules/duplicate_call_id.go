@@ -26,11 +26,10 @@ append a snapshot twice, and from servers that number calls incorrectly.`,
 
 In all other cases nobody knows which call a result answers, and the strategy decides.
 
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`mint`" + ` (default) | unsafe | Give the second call a new id. If the call then has no result, it gets a placeholder. |
-| ` + "`text`" + ` | unsafe | Turn the second call and its results into text. |
-| ` + "`leave`" + ` | none | Report the finding only. |`,
+- ` + "`mint`" + ` (default, unsafe): give the second call a new id. If the call then has no result, it gets a
+  placeholder.
+- ` + "`text`" + ` (unsafe): turn the second call and its results into text.
+- ` + "`leave`" + `: change nothing.`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,

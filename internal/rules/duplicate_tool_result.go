@@ -23,22 +23,17 @@ records each result twice, in the record of its call and as a message, and sends
 resumes the session. Providers reject the second result.`,
 	Repair: `With every strategy, toolguard drops these results:
 
-- A copy that differs only in its own id (safe).
-- A known placeholder, if there is a real result too (safe). This is unsafe if an assistant turn
-  between the two was written with the placeholder, because the repair changes what that turn has
-  seen. The placeholder stays if the real result comes before its call and cannot be moved.
+- a copy that differs only in its own id (safe)
+- a known placeholder if there is a real result too (safe, or unsafe if an assistant turn was
+  written with the placeholder)
 
-toolguard drops no result if the other one is in a line that clients cannot read, such as one behind
-an incomplete record.
+It drops no result if the other one is in a line that clients cannot read. If two real results
+differ, the strategy decides.
 
-If two real results differ, the strategy decides. The report says which result is dropped.
-
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`first`" + ` (default) | unsafe | Keep the first result. |
-| ` + "`last`" + ` | unsafe | Keep the last result. |
-| ` + "`text`" + ` | unsafe | Turn the second result into text. |
-| ` + "`leave`" + ` | none | Report the finding only. |`,
+- ` + "`first`" + ` (default, unsafe): keep the first result.
+- ` + "`last`" + ` (unsafe): keep the last result.
+- ` + "`text`" + ` (unsafe): turn the second result into text.
+- ` + "`leave`" + `: change nothing.`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c1","content":"a.txt"},
  {"role":"tool","tool_call_id":"c1","content":"a.txt"},

@@ -263,16 +263,26 @@ func TestStrategiesAreDocumented(t *testing.T) {
 	}
 }
 
-// TestStrategiesOnPages: the page of a rule has a table of its strategies, the
-// default first, with the class of each.
+// TestPagesAreShort: a page of a rule can be read at a glance.
+func TestPagesAreShort(t *testing.T) {
+	for _, r := range rules.All() {
+		file := filepath.Join(docs, r.Name+".md")
+		if n := len(strings.Fields(string(must(os.ReadFile(file))))); n > rules.PageWords {
+			t.Errorf("%s has %d words, want at most %d", file, n, rules.PageWords)
+		}
+	}
+}
+
+// TestStrategiesOnPages: the page of a rule lists its strategies, the default first, with the class
+// of each.
 func TestStrategiesOnPages(t *testing.T) {
-	row := regexp.MustCompile("(?m)^\\| `([a-z-]+)`(| \\(default\\)) \\| (none|safe|additive|unsafe) \\| [A-Z].*\\. \\|$")
+	item := regexp.MustCompile("(?m)^- `([a-z-]+)`(?: \\((default)?(?:, )?(safe|additive|unsafe)?\\))?: [a-z]")
 	for _, r := range rules.All() {
 		var names []string
-		for i, m := range row.FindAllStringSubmatch(r.Repair, -1) {
+		for i, m := range item.FindAllStringSubmatch(r.Repair, -1) {
 			names = append(names, m[1])
-			if (m[2] != "") != (i == 0) || (m[3] == "none") != (m[1] == "leave") {
-				t.Errorf("%s: row %q", r.Name, m[0])
+			if (m[2] != "") != (i == 0) || (m[3] == "") != (m[1] == "leave") {
+				t.Errorf("%s: item %q", r.Name, m[0])
 			}
 		}
 		if !slices.Equal(names, r.Strategies) {
@@ -314,7 +324,9 @@ func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 func index() string {
 	var b strings.Builder
 	b.WriteString("# Rules\n\n`toolguard explain <rule>` shows the page of a rule in the terminal.\n\n" +
-		"With the severity `profile`, the provider's [profile](../profiles.md) says how severe the finding is.\n")
+		"With the severity \"by provider\", the [provider](../profiles.md) decides how severe the finding is.\n\n" +
+		"The pages show errors of providers without addresses, and only the beginnings of long ones. `name*` is a provider\n" +
+		"with all of its variants. `toolguard profiles -o json` prints whole texts and sources.\n")
 	for _, c := range rules.Categories() {
 		fmt.Fprintf(&b, "\n## %s\n\n| Rule | Severity | Finding |\n|---|---|---|\n", c)
 		for _, r := range rules.All() {

@@ -16,11 +16,10 @@ var firstRole = &Rule{
 the assistant. Gemini, and Bedrock with Claude models, object only if the assistant's message contains a call.`,
 	Repair: `By default, toolguard leaves the history alone, because it does not invent a user message.
 
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`leave`" + ` (default) | none | Report the finding only. |
-| ` + "`drop`" + ` | unsafe | Drop everything before the first user message. |
-| ` + "`text`" + ` | unsafe | Turn the first assistant message into a user message. Its calls and their results become text. |`,
+- ` + "`leave`" + ` (default): change nothing.
+- ` + "`drop`" + ` (unsafe): drop everything before the first user message.
+- ` + "`text`" + ` (unsafe): turn the first assistant message into a user message. Its calls and their results
+  become text.`,
 	Bad: `[{"role":"assistant","content":[{"type":"text","text":"As I said."},{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,
 	Good: `[{"role":"user","content":"go"},

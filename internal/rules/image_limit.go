@@ -11,29 +11,24 @@ import (
 )
 
 var imageLimit = &Rule{
-	Name: "image-limit", Category: Payload, Severity: "by provider; warning in a log and in a body that names no model, info in a dataset or a trace",
+	Name: "image-limit", Category: Payload, Severity: "by provider; warning in logs and in bodies without a model, info in datasets and traces",
 	Summary:    "An image is larger than the provider accepts, or there are too many images",
 	Points:     []profile.Point{profile.ImageSide, profile.ImageManySide, profile.ImageBytes, profile.ImageSoftBytes, profile.ImageCount, profile.ImageSoftCount},
 	Strategies: []string{"text"},
-	What: `Checks the images in messages and in tool results. Anthropic rejects a request with
+	What: `Checks the images in messages and in tool results. Anthropic rejects
 
-- an image with a side of more than 8,000 pixels
-- an image with a side of more than 2,000 pixels, if there are more than 20 images
-- an image of more than 10 MB in base64. Other hosts of the models, and Anthropic until the middle of 2026, accept 5 MB
+- a side of more than 8,000 pixels, or of more than 2,000 if there are more than 20 images
+- an image of more than 10 MB in base64. Other hosts of the models accept 5 MB.
 - more than 600 images, or more than 100 for models with a small context
 
-Other providers have other limits. toolguard reads the type and the size from the header of the
-image: PNG, JPEG, GIF or WebP. It reports no image whose header is cut off or unknown, and no image
-that is only an address. Of a JPEG image, it looks for the size in the first 2 MB.`,
-	Why: `The history is sent with every request. An image that the provider does not accept stops the
-session, whatever the user says next. Full-page screenshots are a common cause.`,
-	Repair: `| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`text`" + ` (default) | unsafe | Replace the image by a text with its type and size. |
+Other providers have [other limits](../profiles.md#fields). toolguard reads the size from the header
+of a PNG, JPEG, GIF or WebP image. It does not check images that are only an address.`,
+	Why: `The history is sent with every request, so one such image stops the session. Full-page screenshots
+are a common cause.`,
+	Repair: `- ` + "`text`" + ` (default, unsafe): replace the image by a text with its type and size.
 
-If there are too many images, this is done with the first ones. If images are too large only because
-there are more than 20, it is done with as many as needed: either the first ones of the large images,
-until 20 images are left, or all large images if they are fewer.`,
+If there are too many images, toolguard replaces the first ones. If images are too large only because
+there are more than 20, it replaces as few as possible.`,
 	Args: "--send",
 	Bad: `[{"role":"user","content":[{"type":"text","text":"What is on the page?"},
  {"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAABaAAACF6CAIAAAA="}}]},

@@ -23,9 +23,7 @@ answer. The provider sees that and rejects every request of the session. Two req
 write such a log.`,
 	Repair: `Nobody can tell in which order the provider sent the blocks.
 
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`drop`" + ` (default) | unsafe | Drop the reasoning of both answers. |`,
+- ` + "`drop`" + ` (default, unsafe): drop the reasoning of both answers.`,
 	Args: "--send",
 	Bad: `{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"go"}}
 {"type":"assistant","uuid":"a1","parentUuid":"u1","sessionId":"s","message":{"id":"msg_1","role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s1"}]}}

@@ -19,12 +19,10 @@ load the session.`,
 	Repair: `By default, toolguard leaves the call alone. If another record of the log repeats its result (see
 ` + "`missing-tool-result`" + `), this is a warning, and toolguard inserts that result.
 
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`leave`" + ` (default) | none | Report the finding only. |
-| ` + "`insert`" + ` | additive | Insert a placeholder result. |
-| ` + "`strip`" + ` | unsafe | Remove the call. |
-| ` + "`text`" + ` | unsafe | Turn the call into text. |`,
+- ` + "`leave`" + ` (default): change nothing.
+- ` + "`insert`" + ` (additive): insert a placeholder result.
+- ` + "`strip`" + ` (unsafe): remove the call.
+- ` + "`text`" + ` (unsafe): turn the call into text.`,
 	Bad: `{"type":"user","uuid":"u0","parentUuid":null,"message":{"role":"user","content":"go"}}
 {"type":"assistant","uuid":"a1","parentUuid":"u0","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]}}
 {"type":"user","uuid":"u2","parentUuid":"a1","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user for tool use]"}]}}

@@ -15,20 +15,15 @@ var invalidRole = &Rule{
 	Points:     []profile.Point{profile.BadRole, profile.SystemPlace},
 	Strategies: []string{"rename", "text", "drop"},
 	What: `Checks for messages without a role, and for roles that the provider does not accept. An element of
-the list of messages that is not an object has no role either. With
-` + "`--provider`" + `, a role is also an error if the API in whose shape the history is written does not know
-it, because converters pass roles on.`,
+the list of messages that is not an object has no role either.`,
 	Why: `Each API has its own names for roles. ` + "`model`" + ` in Gemini is ` + "`assistant`" + ` elsewhere, and ` + "`tool`" + ` has
 replaced ` + "`function`" + `. Agents and datasets use names of their own. Mistral also rejects a system
 prompt right after an assistant message or a tool result. All of this matters only when the
 history is sent.`,
-	Repair: `By default, toolguard repairs a role if it knows the provider's name for it.
-
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`rename`" + ` (default) | safe | Replace a role for which the provider has another name, and give a message that makes or answers calls the role that it lacks. An unknown role stays, and so does the role of the result of a legacy function call. |
-| ` + "`text`" + ` | unsafe | Turn a message with an unknown role into a user message. |
-| ` + "`drop`" + ` | unsafe | Drop a message with an unknown role. |
+	Repair: `- ` + "`rename`" + ` (default, safe): replace a role for which the provider has another name, and give a
+  message that makes or answers calls the role that it lacks. An unknown role stays.
+- ` + "`text`" + ` (unsafe): turn a message with an unknown role into a user message.
+- ` + "`drop`" + ` (unsafe): drop a message with an unknown role.
 
 With ` + "`text`" + ` and ` + "`drop`" + `, the result of a legacy function call becomes text together with its call.`,
 	Bad:  `{"model":"m","max_tokens":9,"messages":[{"role":"human","content":"go"},{"role":"assistant","content":"hi"}]}`,

@@ -18,13 +18,11 @@ var invalidServerToolID = &Rule{
 begin with ` + "`srvtoolu_`" + `. No other ids do.`,
 	Why: `Proxies for other models write other ids. Clients that flatten a history turn such a call into a
 call that the client has to run. The API then waits for a result that nobody can provide.`,
-	Repair: `By default, toolguard rewrites the id.
-
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`rename`" + ` (default) | safe | Rewrite the id of a server tool in the call and its result. For a client's call with a result this is unsafe, because the type of the call may be wrong instead of the id. |
-| ` + "`drop`" + ` | unsafe | Drop the call and its result. |
-| ` + "`text`" + ` | unsafe | Turn the call and its result into text. |`,
+	Repair: `- ` + "`rename`" + ` (default, safe): rewrite the id of a server tool in the call and its result. For a
+  client's call with a result this is unsafe, because the type of the call may be wrong instead of
+  the id.
+- ` + "`drop`" + ` (unsafe): drop the call and its result.
+- ` + "`text`" + ` (unsafe): turn the call and its result into text.`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"server_tool_use","id":"ws_1","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"ws_1","content":[]},{"type":"text","text":"x"}]}]`,
 	Good: `[{"role":"user","content":"go"},

@@ -24,11 +24,10 @@ proxies cut names off. A client that stores such a call sends it again with ever
 	Repair: `With every strategy, toolguard removes white space from the ends of the name (safe). In all other
 cases the strategy decides.
 
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`rename`" + ` (default) | unsafe | Set a missing or empty name to ` + "`unknown_tool`" + `, replace characters that are not allowed with ` + "`_`" + `, and shorten a name that is too long. |
-| ` + "`drop`" + ` | unsafe | Drop the call and its result. |
-| ` + "`text`" + ` | unsafe | Turn the call and its result into text. |`,
+- ` + "`rename`" + ` (default, unsafe): set a missing or empty name to ` + "`unknown_tool`" + `, replace characters that
+  are not allowed with ` + "`_`" + `, and shorten a name that is too long.
+- ` + "`drop`" + ` (unsafe): drop the call and its result.
+- ` + "`text`" + ` (unsafe): turn the call and its result into text.`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c1","content":"ok"}]`,
 	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},

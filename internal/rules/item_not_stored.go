@@ -21,9 +21,7 @@ Other items may keep their ids, and so may reasoning with encrypted content.`,
 	Why: `The provider looks for an item with that id. It has never stored one, so it rejects every request of
 the session. Clients make this mistake if they forget ` + "`\"include\": [\"reasoning.encrypted_content\"]`" + `, or
 if the user turns storage off during a session.`,
-	Repair: `| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`drop`" + ` (default) | unsafe | Drop the item. |
+	Repair: `- ` + "`drop`" + ` (default, unsafe): drop the item.
 
 A result whose call was only a reference answers no call of the request. [orphan-tool-result](orphan-tool-result.md)
 reports it.`,

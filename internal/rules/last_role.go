@@ -17,11 +17,9 @@ request bodies that name a provider or a model that refuses them.`,
 message, and others reject the request.`,
 	Repair: `By default, toolguard leaves the history alone, because it does not invent a user message.
 
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`leave`" + ` (default) | none | Report the finding only. |
-| ` + "`drop`" + ` | unsafe | Drop the last message. |
-| ` + "`text`" + ` | unsafe | Turn the last message into a user message. |`,
+- ` + "`leave`" + ` (default): change nothing.
+- ` + "`drop`" + ` (unsafe): drop the last message.
+- ` + "`text`" + ` (unsafe): turn the last message into a user message.`,
 	Args: "--send",
 	Bad:  `[{"role":"user","content":[{"type":"text","text":"go"}]},{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"hi"}]}]`,
 	Good: `[{"role":"user","content":"go"},{"role":"assistant","content":"hi"},{"role":"user","content":"on"}]`,

@@ -13,26 +13,19 @@ var misplacedToolResult = &Rule{
 	Summary:    "A tool result comes too late to answer its call",
 	Points:     []profile.Point{profile.Misplaced},
 	Strategies: []string{"move", "text", "leave"},
-	What: `Checks for tool results that are separated from their call by other messages. The user wrote while
-the tool was running, a hook added a message, or an assistant turn did not wait for the result.
+	What: `Checks for tool results that other messages separate from their call. The user wrote while the tool
+was running, a hook added a message, or an assistant turn did not wait for the result.
 
-Anthropic, Gemini and Bedrock with Claude treat consecutive messages of one role as one message.
-With them, a result may also answer a call from before several assistant messages.
+A compaction of pi between a call and its result is a warning if a later one keeps all three: pi up
+to 0.85.1 sends the old summary between them.`,
+	Why: `The API looks for the result only right after the call, and answers as if there were none. Some
+programs replace the real result with a placeholder.`,
+	Repair: `In session logs, toolguard moves no results. It moves the record of a compaction behind them.
 
-In a log of pi, a compaction can begin while a tool runs. Its record is then between the call and
-the result. If a later compaction keeps all three, pi up to 0.85.1 sends the old summary between
-the two. This is a warning.`,
-	Why: `The API looks for the result only in the messages right after the call. It answers as if there
-were no result. Programs that only compare ids accept such a history. Others replace the real
-result with a placeholder.`,
-	Repair: `By default, toolguard moves the result to its call. In session logs it moves no results. It moves
-the record of a compaction behind the results.
-
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`move`" + ` (default) | safe | Move the result to its call. This is unsafe if several open calls have the id, or if an assistant turn between the two was written without the result, because the repair changes what that turn has seen. |
-| ` + "`text`" + ` | unsafe | Turn the result into text. The call then gets a placeholder result. |
-| ` + "`leave`" + ` | none | Report the finding only. |`,
+- ` + "`move`" + ` (default, safe): move the result to its call. This is unsafe if several open calls have the
+  id, or if an assistant turn between the two was written without the result.
+- ` + "`text`" + ` (unsafe): turn the result into text. The call gets a placeholder result.
+- ` + "`leave`" + `: change nothing.`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
  {"role":"user","content":"wait"},

@@ -15,13 +15,10 @@ var missingArguments = &Rule{
 	What:       `Checks for calls without the field for the arguments.`,
 	Why: `Providers require the field. It is missing if the stream was cut off before it began, or if a
 serializer left out an empty object.`,
-	Repair: `By default, toolguard adds empty arguments.
-
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`add`" + ` (default) | additive | Add empty arguments. This is not safe, because nobody knows what the model wanted. |
-| ` + "`drop`" + ` | unsafe | Drop the call and its result. |
-| ` + "`text`" + ` | unsafe | Turn the call and its result into text. |`,
+	Repair: `- ` + "`add`" + ` (default, additive): add empty arguments. This is not safe, because nobody knows what the
+  model wanted.
+- ` + "`drop`" + ` (unsafe): drop the call and its result.
+- ` + "`text`" + ` (unsafe): turn the call and its result into text.`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f"}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}]`,

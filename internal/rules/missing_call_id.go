@@ -13,24 +13,17 @@ var missingCallID = &Rule{
 	Name: "missing-call-id", Category: IDs, Severity: "error; info in datasets that write no ids",
 	Summary: "A tool call or a tool result has no id",
 	Points:  []profile.Point{profile.MissingID},
-	What: `Checks for calls and results whose id is missing, null, empty, or the text ` + "`null`" + `, which some
-servers write.
+	What: `Checks for calls and results whose id is missing, null, empty, or the text ` + "`null`" + `.
 
-Agno stores the results of several calls for Gemini in one message, with a list of contents and a list of ids or names in the
-place of calls. That is one finding: what follows from it, such as calls without results, is not
-reported.`,
+A message in which Agno stores the results of several calls for Gemini is one finding.`,
 	Why: `APIs reject such a history. Programs that compare ids find nothing wrong, because for them empty
 ids are equal.`,
 	Repair: `If toolguard can pair a call and its result by name or position without doubt, it gives both a new
-id (safe). The new id is derived from the conversation and the position. The repair is unsafe if
-the result names another tool than the call, or if a later result without an id may belong to the
-call.
+id (safe). This is unsafe if the result names another tool, or if a later result without an id may
+belong to the call. If there is any doubt, ` + "`ambiguous-pairing`" + ` reports the calls.
 
-If there is any doubt, ` + "`ambiguous-pairing`" + ` reports the calls.
-
-` + "`fix --unsafe`" + ` writes one message for each result of a message that has a list of them. The other fields
-of the message go. If a result has no content, or names neither its call nor its tool, toolguard
-leaves the message alone: load the history with the program that wrote it.`,
+` + "`fix --unsafe`" + ` splits a message of Agno into one for each result, and drops its other fields. If a
+result has no content, or names neither its call nor its tool, load the history with Agno instead.`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"","type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"","content":"ok"}]`,
 	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},

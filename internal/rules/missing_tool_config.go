@@ -15,10 +15,8 @@ var missingToolConfig = &Rule{
 the model should not call tools any more.`,
 	Repair: `By default, toolguard leaves the request alone, because it cannot know what the tools were.
 
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`leave`" + ` (default) | none | Report the finding only. |
-| ` + "`text`" + ` | unsafe | Turn all calls and results of the history into text. |`,
+- ` + "`leave`" + ` (default): change nothing.
+- ` + "`text`" + ` (unsafe): turn all calls and results of the history into text.`,
 	Args: "--provider bedrock",
 	Bad: `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},

@@ -13,48 +13,25 @@ import (
 )
 
 var missingToolResult = &Rule{
-	Name: "missing-tool-result", Category: Pairing, Severity: "error; info in the middle of a log with numbered records that does not repeat the result",
+	Name: "missing-tool-result", Category: Pairing, Severity: "error; info in numbered sessions of Codex",
 	Summary:    "A tool call has no result",
 	Points:     []profile.Point{profile.Missing},
 	Strategies: []string{"insert", "strip", "strip-turn", "text", "leave"},
 	Together:   true,
-	What: `Checks for tool calls that have no result although the conversation goes on. toolguard looks for
-the result where the API looks for it, and then in the rest of the conversation.`,
+	What:       `Checks for calls without a result although the conversation goes on.`,
 	Why: `Interrupts, crashes and history compression leave such calls behind. Every provider rejects the
-next request with a 400 error.
+next request.`,
+	Repair: `A placeholder says that no result was recorded. If another record repeats the result, toolguard
+inserts that instead. If the result may be elsewhere in the file, it inserts nothing without
+` + "`--strategy`" + `.
 
-In a Codex session with numbered records, such a call is an info, unless another record repeats its
-result. Codex answers it when it resumes the session, and a new record in the middle would break the
-numbering (see ` + "`ordinal-mismatch`" + `).`,
-	Repair: `By default, toolguard inserts a placeholder result in call order. The placeholder says that no
-result was recorded. It does not claim that the tool ran or failed. If a call and its result are
-one record, toolguard changes that record instead.
+- ` + "`insert`" + ` (default, additive): insert a placeholder.
+- ` + "`strip`" + ` (unsafe): remove the call.
+- ` + "`strip-turn`" + ` (unsafe): remove the whole turn with its results.
+- ` + "`text`" + ` (unsafe): turn the call into text.
+- ` + "`leave`" + `: change nothing.
 
-Codex and Kimi Code record each output a second time, in an event that they do not send. If such a
-record has the id of the call, toolguard inserts the recorded output instead of a placeholder, and
-renumbers the records behind it if they are numbered. Codex would answer the call with ` + "`aborted`" + `. If
-two such records contradict each other, toolguard inserts nothing. If two calls have the id, a record
-between them is about the first. If there is none, toolguard cannot know which of the two a later
-record is about, and inserts nothing. A record that names another session, or says that the call is
-still in progress, does not count.
-
-If a record of the conversation cannot be read, toolguard inserts no placeholder, because the
-result may be in that record. Without ` + "`--strategy`" + `, it inserts none in these cases either:
-
-- A message or block of an unknown type contains the id of the call.
-- A later result does not say which call it answers.
-- In a session log, the result is in a record that another record with the same id replaces.
-
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`insert`" + ` (default) | additive | Insert a placeholder result. |
-| ` + "`strip`" + ` | unsafe | Remove the call, and everything that is empty without it. |
-| ` + "`strip-turn`" + ` | unsafe | Remove the whole turn with its other results. |
-| ` + "`text`" + ` | unsafe | Turn the call into text that names the tool and the id. |
-| ` + "`leave`" + ` | none | Report the finding only. |
-
-In a turn with signed reasoning, ` + "`strip`" + ` and ` + "`text`" + ` insert a placeholder result instead, because
-any other change would invalidate the signature.`,
+With signed reasoning, ` + "`strip`" + ` and ` + "`text`" + ` insert a placeholder too.`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
  {"role":"user","content":"and?"}]`,

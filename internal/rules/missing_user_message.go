@@ -22,10 +22,9 @@ history loses its user message if only its last messages are kept, or if a summa
 	Repair: `By default, toolguard leaves the history alone, because it does not invent a user message. A history
 with system messages only is never changed.
 
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`leave`" + ` (default) | none | Report the finding only. |
-| ` + "`text`" + ` | unsafe | Turn the first assistant message into a user message. Its calls and their results become text. |`,
+- ` + "`leave`" + ` (default): change nothing.
+- ` + "`text`" + ` (unsafe): turn the first assistant message into a user message. Its calls and their results
+  become text.`,
 	Bad: `[{"role":"system","content":"Answer in one word."},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c1","content":"a.go"}]`,

@@ -10,7 +10,7 @@ var mixedDialect = &Rule{
 	What: `Checks for messages that are written in another format than the rest of the conversation. For
 example, a message of role ` + "`tool`" + ` answers a ` + "`tool_use`" + ` block.`,
 	Why: `A proxy or a change of provider mixed messages of two APIs. toolguard pairs calls and results
-across dialects, but no provider accepts the history as it is.`,
+across formats, but no provider accepts the history as it is.`,
 	Repair: `toolguard cannot repair this. Translate the history with the client that wrote it.`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},

@@ -20,10 +20,8 @@ then contain results only.`,
 	Repair: `By default, toolguard moves the results to a message of their own, if the provider accepts two
 user messages in a row.
 
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`split`" + ` (default) | safe | Move the results to a new message before this one. |
-| ` + "`text`" + ` | unsafe | Turn the results and their calls into text. |`,
+- ` + "`split`" + ` (default, safe): move the results to a new message before this one.
+- ` + "`text`" + ` (unsafe): turn the results and their calls into text.`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},{"type":"tool_use","id":"a","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"},{"type":"text","text":"and?"}]}]`,

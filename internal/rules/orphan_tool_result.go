@@ -14,39 +14,18 @@ var orphanToolResult = &Rule{
 	Summary:    "A tool result answers no call in the conversation",
 	Points:     []profile.Point{profile.Orphan},
 	Strategies: []string{"text", "drop", "relink", "leave"},
-	What: `Checks for tool results that answer no call in the conversation.
+	What: `This is an info if the provider may have the call (` + "`previous_response_id`" + `), or if pi, OpenClaw or
+Copilot CLI does not send it. With ` + "`--send`" + ` and in doctor, the latter is an error.`,
+	Why: `The call was removed, or its id was changed, often when a history was compressed or cut. Every strict
+provider rejects such a result.`,
+	Repair: `- ` + "`text`" + ` (default, unsafe): turn the result into text. Images are kept. A placeholder is dropped,
+  and so is what the format cannot hold.
+- ` + "`drop`" + ` (unsafe): drop the result.
+- ` + "`relink`" + ` (unsafe): assign the leftover results of a turn to its leftover calls by tool name, or in
+  order if there are as many. Others become text.
+- ` + "`leave`" + `: change nothing.
 
-If results have no ids and there are more results than calls, the surplus results are orphans.
-toolguard cannot know which ones they are. ` + "`ambiguous-pairing`" + ` repairs them.
-
-If the conversation refers to state that the provider keeps (` + "`previous_response_id`" + `), the call may
-be there. Then the finding is an info, unless the result has no id.
-
-Some clients do not send all that they store, and so the call is missing only in the request. pi and
-OpenClaw leave out a message of the assistant that was aborted or failed (` + "`stopReason`" + `), and pi one that
-a ` + "`context_edit`" + ` removes, but send the results of its calls. Copilot CLI leaves out a result whose call is
-in no ` + "`assistant.message`" + `, even if there is a ` + "`tool.execution_start`" + `. This is an error with
-` + "`--send`" + ` and for ` + "`toolguard doctor`" + `, and otherwise an info. A compaction of pi can keep a result
-without its call, which is an error.`,
-	Why: `The call was removed, or its id was changed on one side only. This often happens when a history is
-compressed or cut to its last messages. Every strict provider rejects such a result.`,
-	Repair: `By default, ` + "`fix --unsafe`" + ` keeps the result as text. It drops a placeholder, and a result that the format
-cannot hold as text. toolguard never invents a call for a result.
-
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`text`" + ` (default) | unsafe | Turn the result into text that names the tool and the id. Content blocks stay blocks, so images are kept (as JSON in a message of the assistant, which cannot have images), and other fields, such as ` + "`is_error`" + `, follow as JSON. |
-| ` + "`drop`" + ` | unsafe | Drop the result. |
-| ` + "`relink`" + ` | unsafe | Assign the leftover results of a turn to its leftover calls: by tool name, or else in order if there are as many results as calls. A result that fits no call becomes text. |
-| ` + "`leave`" + ` | none | Report the finding only. |
-
-` + "`--strategy ambiguous-pairing=mint`" + ` also turns leftover results into text. If a result in a
-session log becomes text, toolguard removes the fields of the record that describe the result
-(` + "`toolUseResult`" + `, ` + "`sourceToolAssistantUUID`" + `).
-
-If the client leaves out the call, the default is ` + "`text`" + `, and a placeholder result is dropped, which is
-safe. toolguard inserts no placeholder for such a call. If a compaction keeps a result without its
-call, ` + "`fix`" + ` has it keep the call too. This is safe.`,
+If a compaction of pi keeps a result without its call, ` + "`fix`" + ` keeps the call too (safe).`,
 	Bad: `[{"role":"user","content":"q"},
  {"role":"tool","tool_call_id":"gone","content":"x"},
  {"role":"assistant","content":"a"}]`,

@@ -10,26 +10,22 @@ import (
 
 var pendingToolCall = &Rule{
 	Name: "pending-tool-call", Family: Unanswered, Category: Pairing,
-	Severity:   "warning; info in datasets, in traces, and for calls that wait for approval or of long-running tools; error with --send, in a request body, and in a session that doctor takes to be over",
+	Severity:   "warning; info in datasets, in traces, and for calls that wait for approval or of long-running tools; error with --send, in a request body, and in sessions that are over",
 	Summary:    "A tool call in the last turn has no result yet",
 	Points:     []profile.Point{profile.Missing},
 	Strategies: []string{"leave", "insert", "strip", "text"},
 	Together:   true,
-	What: `Checks for tool calls in the last turn that have no result yet. Only results of the same turn come
-after such a call. Its tool is still running, waits for approval, or was interrupted. A tool that
-the Agent Development Kit lists as long-running may answer at any later time.`,
-	Why: `Such a history can be stored, but it cannot be sent. So this is an error with ` + "`--send`" + `, in a request
-body, and for ` + "`toolguard doctor`" + ` if nobody writes the session any more. In training data, the last call is often what the model should learn.`,
-	Repair: `By default, toolguard leaves the call alone, unless another record of the log repeats its result
-(see ` + "`missing-tool-result`" + `). With ` + "`--send`" + `, and in doctor, it inserts a placeholder
-result.
+	What: `Checks for tool calls in the last turn that have no result yet. The tool is still running, waits for
+approval, or was interrupted.`,
+	Why: `Such a history can be stored, but it cannot be sent. For ` + "`toolguard doctor`" + `, a session is over if
+nobody writes it any more. In training data, the last call is often what the model should learn.`,
+	Repair: `If another record of the log repeats the result, toolguard inserts that (see
+` + "`missing-tool-result`" + `). Otherwise the strategy decides.
 
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`leave`" + ` (default) | none | Report the finding only. |
-| ` + "`insert`" + ` | additive | Insert a placeholder result. This is the default with ` + "`--send`" + ` and in doctor. |
-| ` + "`strip`" + ` | unsafe | Remove the call. |
-| ` + "`text`" + ` | unsafe | Turn the call into text. |`,
+- ` + "`leave`" + ` (default): change nothing.
+- ` + "`insert`" + ` (additive): insert a placeholder result. This is the default with ` + "`--send`" + ` and in doctor.
+- ` + "`strip`" + ` (unsafe): remove the call.
+- ` + "`text`" + ` (unsafe): turn the call into text.`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]}]`,
 	Good: `[{"role":"user","content":"go"},

@@ -16,32 +16,24 @@ var reasoningUnreplayable = &Rule{
 	Summary:    "The provider does not accept the reasoning in the history",
 	Points:     []profile.Point{profile.Unreplayable, profile.NoReasoning},
 	Strategies: []string{"drop", "text"},
-	What: `Checks for reasoning that cannot be sent again. A reasoning item of the Responses API must come
-directly before the item that it led to. It must not be at the end or before a user message. An
-Anthropic thinking block must have its signature.
+	What: `In the Responses API, reasoning must be directly before its item. Anthropic thinking needs its signature.
 
-With ` + "`--provider`" + ` or ` + "`--send`" + `, and in request bodies, the rule also checks for missing reasoning:
+With ` + "`--send`" + `, ` + "`--provider`" + ` or in a request body, the history needs:
 
-- DeepSeek and Kimi expect the text of the reasoning with every call.
-- Gemini 3 expects the thought signature of the calls in the current turn, in the chat format of
-  OpenAI too.
-- Anthropic expects thinking before the last calls while thinking is on.
+- DeepSeek, Kimi: reasoning text with every call
+- Gemini 3: signatures of the calls in the current turn
+- Anthropic: thinking before the last calls while thinking is on
 
-In a request to a model that thinks, missing reasoning is a warning, because thinking may be off. It
-is nothing if the request turns thinking off, and for DeepSeek if the request does not mention
-thinking: such requests were answered.`,
-	Why: `The provider rejects the request. Nobody but the provider can make a signature, so a lost one
-cannot be restored.`,
-	Repair: `By default, toolguard adds the value that a provider documents for a lost signature, and an empty
-reasoning text if the provider accepts one (both additive).
+If thinking may be off, this is a warning.`,
+	Why: `Only the provider can make a signature.`,
+	Repair: `toolguard adds the documented value for a lost signature, or an empty reasoning text if
+accepted (additive).
 
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`drop`" + ` (default) | unsafe | Drop reasoning that cannot be sent. |
-| ` + "`text`" + ` | unsafe | Drop reasoning that cannot be sent, and turn calls without reasoning and their results into text. |
+- ` + "`drop`" + ` (default, unsafe): drop reasoning that cannot be sent.
+- ` + "`text`" + ` (unsafe): also turn calls without reasoning and their results into text.
 
-If the provider rejects a signature and ` + "`toolguard check`" + ` finds nothing, another account, model or provider wrote
-it. ` + "`toolguard fix --write --strip-reasoning FILE`" + ` removes the reasoning ([replayed-reasoning](replayed-reasoning.md)).`,
+If a signature is refused and ` + "`toolguard check`" + ` finds nothing, another account or model wrote it.
+` + "`toolguard fix --write --strip-reasoning FILE`" + ` removes it ([replayed-reasoning](replayed-reasoning.md)).`,
 	Bad: `[{"type":"message","role":"user","content":"q"},
  {"type":"reasoning","id":"rs_9","encrypted_content":"e","summary":[]}]`,
 	Good: `[{"type":"message","role":"user","content":"q"},

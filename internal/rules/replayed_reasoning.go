@@ -23,32 +23,26 @@ var replayedReasoning = &Rule{
 	},
 	What: `Reports what ` + "`--strip-reasoning`" + ` removes:
 
-- thinking and redacted thinking, reasoning items, and texts of reasoning beside the content
-- signatures of thoughts, and content that is encrypted, such as that of a compaction item, of a message
-  between agents or of an output
-- what clients keep of it beside a message, for another API
-- ids of items of the Responses API, which tie a call or a message to the reasoning before it, and
-  references to reasoning items
-
-The encrypted content of search results is not reported: it is a required part of them. The rule
-reports nothing unless that flag is given or the rule is selected by name.`,
+- thinking, reasoning items, and texts of reasoning
+- signatures of thoughts, and encrypted content, except that of search results
+- copies that clients keep of these beside a message
+- ids of items of the Responses API, which tie a message to its reasoning`,
 	Why: `Only the account, the model and the provider that wrote a signature or an encrypted text can read
-it. After a change of one of them, the provider rejects every further request of the session. The same
-history without reasoning is accepted.`,
-	Repair: "`toolguard fix --write --strip-reasoning FILE` removes it from a file, and\n`toolguard doctor --fix --strip-reasoning` from the sessions of agents.\n\n" +
-		"`--strip-reasoning`" + ` removes all of it, in messages that are no longer sent too (unsafe). Nothing
-else makes this repair, also not ` + "`--unsafe`" + `. A message that says nothing else is removed with it, and
-in a session log the records after it are linked to the one before it. What a provider demands is not left out:
+it. After a change of one of them, the provider rejects every request of the session.`,
+	Repair: "`toolguard fix --write --strip-reasoning FILE`" + ` removes all of it from a file (unsafe), and
+` + "`toolguard doctor --fix --strip-reasoning`" + ` from the sessions of agents. Nothing else does, not even
+` + "`--unsafe`" + `. A message that says nothing else is removed too.
 
-- For Gemini 3, the signatures in the current turn become the value that Google documents for a lost one.
-- For DeepSeek, the text of reasoning beside a call becomes an empty text. It is not known that Kimi
-  accepts one, so there it stays. A log of Kimi Code loses it, because the log may go on with any model.
-  To go on with Kimi, turn thinking off.
-- Anthropic expects that the last calls of a request begin with thinking while it is on. If they do not, the request
-  gets ` + "`\"thinking\":{\"type\":\"disabled\"}`" + `, and loses edits of ` + "`context_management`" + ` that need thinking. Adaptive thinking stays on.
+Providers get what they demand instead:
 
-A log that only grows gets the messages without reasoning at its end. Its earlier records stay, but
-are no longer read.`,
+- Gemini 3: the value that Google documents for a lost signature.
+- DeepSeek: an empty reasoning text beside a call. It is not known that Kimi accepts one, so turn
+  thinking off to go on with Kimi.
+- Anthropic: a request whose last calls do not begin with thinking gets
+  ` + "`\"thinking\":{\"type\":\"disabled\"}`" + `, and loses edits of ` + "`context_management`" + ` that need
+  thinking. Adaptive thinking stays on.
+
+A log that only grows gets the messages without reasoning at its end.`,
 	Args: "--select replayed-reasoning",
 	Bad: `[{"role":"user","content":"q"},
  {"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"c2ln"},{"type":"text","text":"a"}]}]`,

@@ -18,12 +18,11 @@ var resultBeforeCall = &Rule{
 that compare ids find nothing wrong, but the API reports an orphan and a missing result.`,
 	Repair: `By default, toolguard moves the result after its call. It moves nothing in session logs.
 
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`move`" + ` (default) | safe | Move the result after its call. This is unsafe if several calls have the id. |
-| ` + "`text`" + ` | unsafe | Turn the result into text. The call then gets a placeholder result. |
-| ` + "`drop`" + ` | unsafe | Remove the result. The call then gets a placeholder result. |
-| ` + "`leave`" + ` | none | Report the finding only. |`,
+- ` + "`move`" + ` (default, safe): move the result after its call. This is unsafe if several calls have the
+  id.
+- ` + "`text`" + ` (unsafe): turn the result into text. The call then gets a placeholder result.
+- ` + "`drop`" + ` (unsafe): remove the result. The call then gets a placeholder result.
+- ` + "`leave`" + `: change nothing.`,
 	Bad: `[{"role":"tool","tool_call_id":"c1","content":"a.txt"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},
  {"role":"user","content":"n"}]`,

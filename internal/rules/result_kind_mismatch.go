@@ -19,10 +19,8 @@ function call. The output of a function call is accepted for local shell and too
 orphan.`,
 	Repair: `By default, ` + "`fix --unsafe`" + ` changes the type of the result.
 
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`retag`" + ` (default) | unsafe | Give the result the type that fits its call. |
-| ` + "`text`" + ` | unsafe | Turn the call and its result into text. |`,
+- ` + "`retag`" + ` (default, unsafe): give the result the type that fits its call.
+- ` + "`text`" + ` (unsafe): turn the call and its result into text.`,
 	Bad: `[{"type":"custom_tool_call","call_id":"k1","name":"patch","input":"x"},
  {"type":"function_call_output","call_id":"k1","output":"ok"},
  {"role":"user","content":"n"}]`,

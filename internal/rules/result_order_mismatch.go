@@ -16,10 +16,8 @@ var resultOrderMismatch = &Rule{
 give each call the result of another call, without any error message.`,
 	Repair: `By default, toolguard leaves the order alone. ` + "`--select result-order-mismatch`" + ` chooses ` + "`reorder`" + `.
 
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`leave`" + ` (default) | none | Report the finding only. |
-| ` + "`reorder`" + ` | safe | Put the results in call order. |`,
+- ` + "`leave`" + ` (default): change nothing.
+- ` + "`reorder`" + ` (safe): put the results in call order.`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"b","content":"2"},
  {"role":"tool","tool_call_id":"a","content":"1"}]`,

@@ -20,10 +20,8 @@ Anthropic's API has answered such histories. But programs that only compare ids 
 without a result as answered, and move results to the wrong turn.`,
 	Repair: `By default, toolguard leaves the ids alone. ` + "`--select reused-call-id`" + ` chooses ` + "`rename`" + `.
 
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`leave`" + ` (default) | none | Report the finding only. |
-| ` + "`rename`" + ` | safe | Give the later calls and their results new ids. |`,
+- ` + "`leave`" + ` (default): change nothing.
+- ` + "`rename`" + ` (safe): give the later calls and their results new ids.`,
 	Bad: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c0","type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c0","content":"1"},
  {"role":"assistant","content":null,"tool_calls":[{"id":"c0","type":"function","function":{"name":"f","arguments":"{}"}}]},

@@ -18,10 +18,8 @@ result in the last message, or next to a call of a client tool, because the turn
 	Why: `The API rejects a call without its result and a result without its call.`,
 	Repair: `By default, ` + "`fix --unsafe`" + ` drops the call or the result. toolguard never invents a result.
 
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`drop`" + ` (default) | unsafe | Drop the call without a result, or the result without a call. |
-| ` + "`text`" + ` | unsafe | Turn the call or the result into text. |`,
+- ` + "`drop`" + ` (default, unsafe): drop the call without a result, or the result without a call.
+- ` + "`text`" + ` (unsafe): turn the call or the result into text.`,
 	Bad: `[{"role":"user","content":"go"},
  {"role":"assistant","content":[{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]},{"type":"text","text":"x"}]},
  {"role":"user","content":"n"}]`,

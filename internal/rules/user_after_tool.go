@@ -16,10 +16,8 @@ var userAfterTool = &Rule{
 user message. There is none if the user interrupted the agent.`,
 	Repair: `By default, toolguard leaves the history alone, because it does not invent an assistant message.
 
-| strategy | class | what toolguard does |
-|---|---|---|
-| ` + "`leave`" + ` (default) | none | Report the finding only. |
-| ` + "`text`" + ` | unsafe | Turn the results before the user message, and their calls, into text. |`,
+- ` + "`leave`" + ` (default): change nothing.
+- ` + "`text`" + ` (unsafe): turn the results before the user message, and their calls, into text.`,
 	Bad: `[{"role":"user","content":"q"},
  {"role":"assistant","content":"","tool_calls":[{"id":"abcdefghi","type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"abcdefghi","name":"f","content":"1"},
