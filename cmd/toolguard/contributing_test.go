@@ -21,7 +21,7 @@ func TestNamedTestsExist(t *testing.T) {
 	root := filepath.Join("..", "..")
 	tests := map[string][]string{} // by folder
 	defined := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
-	for _, pattern := range []string{"cmd/*", "internal/*"} {
+	for _, pattern := range []string{"cmd/*", "scripts/*", "internal/*"} {
 		folders, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			t.Fatal(err)

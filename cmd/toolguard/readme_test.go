@@ -47,9 +47,9 @@ func TestReadme(t *testing.T) {
 func counts(t *testing.T, text string) string {
 	t.Helper()
 	for pattern, n := range map[string]int{
-		`\d+( formats\b)`:           len(dialect.All()),
+		`\d+( formats\b)`:   len(dialect.All()),
 		`\d+( providers\b)`: len(profile.Names()),
-		`\d+( rules\b)`:             len(rules.Names()),
+		`\d+( rules\b)`:     len(rules.Names()),
 	} {
 		re := regexp.MustCompile(pattern)
 		if len(re.FindAllString(text, -1)) != 1 {

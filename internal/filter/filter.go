@@ -12,7 +12,6 @@ import (
 
 	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/engine"
-	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
 )
@@ -278,12 +277,13 @@ func (r *run) mendable(found *engine.Findings) {
 	if found == nil || found.Len() == 0 {
 		return
 	}
+	safe := &engine.FixOptions{Options: r.Check, SafeOnly: true}
 	missing := map[string]bool{}
 	for f := range found.All() {
 		switch {
 		case f.Unproved(), f.Severity >= r.FailOn && f.Fix == nil:
 			return
-		case f.Severity < r.FailOn, !f.Fix.ByStrategy && f.Fix.Class == operation.Safe: // --fix repairs it
+		case f.Severity < r.FailOn, safe.Allows(f):
 		case f.Rule.Change() == "": // no strategy allows it
 			return
 		case r.Fix == nil || !r.Fix.Allows(f):

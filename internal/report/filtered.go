@@ -130,11 +130,12 @@ func Repairable(c *filter.Counts) string {
 	if c.Repairable == 0 {
 		return ""
 	}
-	how := "--fix"
+	var how strings.Builder
+	how.WriteString("--fix")
 	for _, name := range byCount(c.Missing, nil) {
-		how += " --strategy " + name + "=" + rules.ByName(name).Change()
+		how.WriteString(" --strategy " + name + "=" + rules.ByName(name).Change())
 	}
-	return fmt.Sprintf("%d of the rejected can be repaired: %s.", c.Repairable, how)
+	return fmt.Sprintf("%d of the rejected can be repaired: %s.", c.Repairable, how.String())
 }
 
 // Filtered returns the sentences at the end of a filter. several says that there may be more

@@ -96,7 +96,7 @@ func (h *History) misplaced(r *Request, cut Cut) string {
 	}
 	for i := from; i < to; i++ {
 		if h.has(i, func(b *transcript.Block) bool { return b.Has(transcript.BlockSigned) }) {
-			return fmt.Sprintf("cut through the signed reasoning around %s", h.at(i))
+			return "cut through the signed reasoning around " + h.at(i)
 		}
 	}
 	return ""
