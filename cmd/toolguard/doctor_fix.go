@@ -170,7 +170,11 @@ func (d *doctor) preview(ctx context.Context, s *session) error {
 	case none != "" || !got.Changed():
 		return d.told(s, "there is nothing to repair any more")
 	}
-	return report.Preview(d.stdout, d.short(s.target.path), src, got, report.Options{Color: d.colors, Width: d.reportWidth(d.rawStdout)})
+	opts := report.Options{Color: d.colors, Width: d.reportWidth(d.rawStdout)}
+	if err := opts.Outline(ctx, src, got, d.options(s.target)); err != nil {
+		return err
+	}
+	return report.Preview(d.stdout, d.short(s.target.path), src, got, opts)
 }
 
 // repair repairs a session.

@@ -344,7 +344,7 @@ func (x *fix) take(ctx context.Context, t *target, got fixed, err error) error {
 	}
 	switch {
 	case err == nil:
-		if err := x.shown(t, got); err != nil {
+		if err := x.shown(ctx, t, got); err != nil {
 			return err
 		}
 	case written:
@@ -447,7 +447,7 @@ func (x *fix) write(ctx context.Context, t *target, got fixed) (written bool, er
 }
 
 // shown prints the repairs of a file on standard output.
-func (x *fix) shown(t *target, got fixed) error {
+func (x *fix) shown(ctx context.Context, t *target, got fixed) error {
 	switch {
 	case x.show == showText && got.Changed():
 		return x.copyOut(got.Pieces.Source())
@@ -456,7 +456,10 @@ func (x *fix) shown(t *target, got fixed) error {
 	case !got.Changed():
 		return nil
 	case x.show == showPreview:
-		opts := report.Options{Color: x.color, NoExcerpt: x.flags.noExcerpt, Width: x.reportWidth(x.rawStdout)}
+		opts := report.Options{Color: x.color, NoExcerpt: x.flags.noExcerpt, EachCall: x.flags.verbose, Width: x.reportWidth(x.rawStdout)}
+		if err := opts.Outline(ctx, got.src, got.Fixed, x.check.options(t)); err != nil {
+			return err
+		}
 		if x.previewed {
 			if _, err := fmt.Fprintln(x.out); err != nil {
 				return err

@@ -308,19 +308,24 @@ Found 1 problem in 1 file (1 fixable with toolguard fix
 Found 1 problem in 1 file (1 fixable with toolguard fix --write). 1 file checked.
 `},
 		{120, []string{"fix", "--no-excerpt", "s.jsonl", "t.jsonl"}, `s.jsonl:3:26: insert a placeholder result into messages.2 (additive) [missing-tool-result]
-    3: 7 bytes become 185
+      messages.1 call c1 ls
+    + messages.2 result c1 [placeholder, error]
+      messages.2 user
 
 t.jsonl:3:26: insert a placeholder result into messages.2 (additive) [missing-tool-result]
-    3: 7 bytes become 185
-Would repair 2 problems in 2 files (2 inserted); run with --write to do it. No problems left.
+      messages.1 call c1 ls
+    + messages.2 result c1 [placeholder, error]
+      messages.2 user
+Would repair 2 problems in 2 files (2 inserted); run with --write to do it. No problems would be left.
 `},
 		{60, []string{"fix", "s.jsonl"}, `s.jsonl:3:26: insert a placeholder result into messages.2
         (additive) [missing-tool-result]
-    3 | - …ser","content":"well?"}
-    3 | + …ser","content":[{"type":"tool_result","tool_use…
+      messages.1 call c1 ls {}
+    + messages.2 result c1 [placeholder, error]
+      messages.2 user "well?"
 Would repair 1 problem in 1 file (1 inserted); run with
 --write to do it.
-No problems left.
+No problems would be left.
 `},
 	} {
 		x := openTerminal(t)

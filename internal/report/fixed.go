@@ -278,12 +278,16 @@ func (s *FixSummary) deeds() string {
 
 // left describes the remaining problems, and how to repair them.
 func (s *FixSummary) left() string {
+	left := "left"
+	if s.RepairedFiles > 0 && !s.Written {
+		left = "would be left"
+	}
 	if s.Problems() == 0 {
 		switch {
 		case len(s.Failed) == 0:
-			return "No problems left."
+			return "No problems " + left + "."
 		case s.Files > s.Unrepaired:
-			return "No problems left in the other files."
+			return "No problems " + left + " in the other files."
 		}
 		return "" // there are no others
 	}
@@ -304,7 +308,7 @@ func (s *FixSummary) left() string {
 			parts = append(parts, fmt.Sprintf("%d more %s", p.n, p.how))
 		}
 	}
-	out := count(s.Problems(), "problem") + " left"
+	out := count(s.Problems(), "problem") + " " + left
 	switch {
 	case len(parts) > 0:
 		out += " (" + strings.Join(parts, ", ") + ")"

@@ -61,7 +61,7 @@ func TestFixSummary(t *testing.T) {
 				Before: report(missing, missing, orphan), After: report(orphan),
 				Pieces: pieces, Repairs: []engine.Repair{inserted},
 			}},
-			"Would repair 2 problems in 1 file (2 inserted); run with --write to do it. 1 problem left (1 fixable with --unsafe).",
+			"Would repair 2 problems in 1 file (2 inserted); run with --write to do it. 1 problem would be left (1 fixable with --unsafe).",
 		},
 		{
 			"written",

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fatih/color"
 
+	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
@@ -18,47 +19,55 @@ import (
 // mostRows is how many lines of a repair a preview shows at most.
 const mostRows = 12
 
-// Preview writes what a repair changes, for people: the lines that each edit removes and adds,
-// below the titles of the repairs that it is part of.
+// Preview writes what a repair changes, for people, below the titles of the repairs that an edit is
+// part of: of messages that are on one line, the elements that are removed and added, and of all
+// else the lines.
 func Preview(w io.Writer, path string, src *source.Source, f *engine.Fixed, opts Options) error {
-	p := preview{style: newStyle(opts.Color), path: path, opts: opts, fixed: f, titles: newTitles(f)}
+	p := preview{style: newStyle(opts.Color), path: path, opts: opts, fixed: f, src: src, titles: newTitles(f)}
+	p.before, p.after = newElements(opts.before), newElements(opts.after)
 	lines := source.NewLines(src)
 	results := f.NewResults()
 	moved := int64(0) // by how much bytes behind the last edit moved
-	grown := 0        // by how much lines behind it did
-	for _, e := range f.Pieces.Edits() {
-		at, err := lines.Position(e.Span.Start)
-		if err != nil {
-			return err
-		}
-		start := e.Span.Start + moved
-		end := start + int64(len(e.Text))
-		moved += int64(len(e.Text)) - e.Span.Len()
-		for len(results) > 0 && results[0].Start < start {
-			results = results[1:]
-		}
-		result := -1 // where the first one in the new text begins
-		if len(results) > 0 && results[0].End < end {
-			result = int(results[0].Start - start)
-		}
+	var group []edited
+	show := func() error {
 		if len(p.out.out) > diffBlock {
 			if err := p.out.flush(w); err != nil {
 				return err
 			}
 		}
-		if repairs, other := p.titles.of(e.Span); other {
-			p.title(repairs, placeOf(at))
-		}
-		if opts.NoExcerpt {
-			p.row(bare(fmt.Sprintf("%5d: %d bytes become %d", at.Line, e.Span.Len(), len(e.Text))))
-			continue
-		}
-		ed, err := newEditedLines(src, at, e)
+		err := p.group(group)
+		group = group[:0]
+		return err
+	}
+	for _, e := range f.Pieces.Edits() {
+		at, err := lines.Position(e.Span.Start)
 		if err != nil {
 			return err
 		}
-		p.edit(ed, at.Line, at.Line+grown, result)
-		grown += ed.grown
+		end, err := lines.Position(e.Span.End)
+		if err != nil {
+			return err
+		}
+		start := e.Span.Start + moved
+		now := edited{Edit: e, at: at, last: end.Line, now: source.Span{Start: start, End: start + int64(len(e.Text))}, result: -1}
+		moved += int64(len(e.Text)) - e.Span.Len()
+		for len(results) > 0 && results[0].Start < start {
+			results = results[1:]
+		}
+		if len(results) > 0 && results[0].End < now.now.End {
+			now.result = int(results[0].Start - start)
+		}
+		repairs, other := p.titles.of(e.Span)
+		if other {
+			if err := show(); err != nil {
+				return err
+			}
+			now.repairs = slices.Clone(repairs)
+		}
+		group = append(group, now)
+	}
+	if err := show(); err != nil {
+		return err
 	}
 	p.more()
 	for n, i := range p.titles.untold() {
@@ -78,6 +87,49 @@ func Preview(w io.Writer, path string, src *source.Source, f *engine.Fixed, opts
 	return p.out.flush(w)
 }
 
+// An edited is an edit in a preview.
+type edited struct {
+	edit.Edit
+	at      source.Position
+	last    int         // the line in which it ends
+	now     source.Span // of its text, in the repaired source
+	result  int         // where the first result begins in its text, -1 if there is none
+	repairs []int       // which it is part of; empty if they are those of the edit before
+}
+
+// group shows edits that are part of the same repairs.
+func (p *preview) group(edits []edited) error {
+	if len(edits) == 0 {
+		return nil
+	}
+	if first := &edits[0]; len(first.repairs) > 0 {
+		p.title(first.repairs, placeOf(first.at))
+	}
+	told, err := p.outline(edits)
+	if err == nil && !told && !p.opts.NoExcerpt {
+		told, err = p.indented(edits)
+	}
+	if err != nil {
+		return err
+	}
+	for i := range edits {
+		e := &edits[i]
+		if p.opts.NoExcerpt && !told {
+			p.row(bare(fmt.Sprintf("%5d: %d bytes become %d", e.at.Line, e.Span.Len(), len(e.Text))))
+			continue
+		}
+		ed, err := newEditedLines(p.src, e.at, e.Edit)
+		if err != nil {
+			return err
+		}
+		if (!told || p.opts.EachCall) && !p.opts.NoExcerpt {
+			p.edit(ed, e.at.Line, e.at.Line+p.grown, e.result)
+		}
+		p.grown += ed.grown
+	}
+	return nil
+}
+
 // A preview is the output of Preview.
 type preview struct {
 	out    lines
@@ -85,10 +137,17 @@ type preview struct {
 	path   string
 	opts   Options
 	fixed  *engine.Fixed
+	src    *source.Source
 	titles *titles
-	begun  bool
-	shown  int // the rows below the last title
-	hidden int // the rows that are not shown there
+	// before and after are the elements around all edits.
+	before, after elements
+	grown         int   // by how much lines behind the last edit moved
+	pretty        bool  // the messages of the group are on several lines
+	diff          *Diff // nil before it is needed
+	seen          map[*change]bool
+	begun         bool
+	shown         int // the rows below the last title
+	hidden        int // the rows that are not shown there
 }
 
 // title begins the rows of repairs, which change the file at a place.

@@ -41,6 +41,10 @@ type Options struct {
 	// EachCall shows people an entry for each call of a turn that has no result. Otherwise there
 	// is one entry for all of them.
 	EachCall bool
+	// before and after are the elements around what a repair changes, if they are known, for a
+	// preview.
+	before, after []engine.Element
+	outlined      bool
 	// Apart says that the report is read without the standard error of the run, which names
 	// the files that were not checked. Formats for programs name them in any case.
 	Apart bool
