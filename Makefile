@@ -17,7 +17,7 @@ GOLDEN = \
 	cmd/toolguard:TestFailedFilesInReports,TestScripts,TestThreads \
 	proxy/internal/cli:TestPrintEnv
 DOCS = \
-	internal/agents:TestDamagesPage \
+	internal/agents:TestDamagesPage,TestObservedPage \
 	internal/config:TestSchema \
 	internal/redact:TestFatesPage \
 	internal/rules:TestDocs,TestProfilesPage \
