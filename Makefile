@@ -18,7 +18,7 @@ GOLDEN = \
 	proxy/internal/cli:TestPrintEnv
 DOCS = \
 	internal/agents:TestDamagesPage,TestObservedPage \
-	internal/config:TestSchema \
+	internal/config:TestKeysPages,TestSchema \
 	internal/redact:TestFatesPage \
 	internal/rules:TestDocs,TestProfilesPage \
 	cmd/toolguard:TestFormatsPage,TestJSONPage,TestMan,TestPages,TestReadme \

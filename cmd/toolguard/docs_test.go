@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,6 +91,66 @@ func containersRows() string {
 // escapeCell escapes a text for a cell of a table in Markdown.
 func escapeCell(s string) string {
 	return strings.NewReplacer("<", "&lt;", ">", "&gt;", "|", "\\|", "*", "\\*", "_", "\\_").Replace(s)
+}
+
+// TestLinks checks that each link of a page leads to a file of the repository, and to a heading
+// of a page if it names one.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..")
+	block := regexp.MustCompile("(?sm)^```.*?^```$")
+	pages := map[string]string{} // by path, without code
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (e.Name() == ".git" || e.Name() == "testdata"):
+			return filepath.SkipDir
+		case e.IsDir() || filepath.Ext(path) != ".md":
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		pages[path] = block.ReplaceAllString(string(text), "")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	heading := regexp.MustCompile(`(?m)^#+ +(.*)$`)
+	notInAnchor := regexp.MustCompile(`[^\pL\pN_ -]`)
+	anchors := func(path string) (list []string) {
+		for _, m := range heading.FindAllStringSubmatch(pages[path], -1) {
+			list = append(list, strings.ReplaceAll(notInAnchor.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
+		}
+		return list
+	}
+	link := regexp.MustCompile(`\]\(([^)\s{}]+)\)`)
+	checked := 0
+	for page, text := range pages {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			name, anchor, _ := strings.Cut(m[1], "#")
+			path, ours := strings.CutPrefix(name, "https://github.com/toolguard/toolguard/blob/main/")
+			switch {
+			case ours:
+				path = filepath.Join(root, filepath.FromSlash(path))
+			case strings.Contains(name, ":"):
+				continue
+			case name == "":
+				path = page
+			default:
+				path = filepath.Join(filepath.Dir(page), filepath.FromSlash(name))
+			}
+			checked++
+			if _, err := os.Stat(path); err != nil {
+				t.Errorf("%s: the link %s leads nowhere", page, m[1])
+			} else if anchor != "" && filepath.Ext(path) == ".md" && !slices.Contains(anchors(path), anchor) {
+				t.Errorf("%s: the link %s leads to no heading", page, m[1])
+			}
+		}
+	}
+	if checked < 300 {
+		t.Errorf("the pages have %d links to files", checked)
+	}
 }
 
 // TestVersions checks that every example of a hook or of the action in the Markdown files names the
