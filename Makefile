@@ -17,8 +17,8 @@ GOLDEN = \
 	cmd/toolguard:TestFailedFilesInReports,TestScripts,TestThreads \
 	proxy/internal/cli:TestPrintEnv
 DOCS = \
-	internal/agents:TestDamagesPage \
-	internal/config:TestSchema \
+	internal/agents:TestDamagesPage,TestObservedPage \
+	internal/config:TestKeysPages,TestSchema \
 	internal/redact:TestFatesPage \
 	internal/rules:TestDocs,TestProfilesPage \
 	cmd/toolguard:TestFormatsPage,TestJSONPage,TestMan,TestPages,TestReadme \

@@ -7,48 +7,150 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
 
+	lib "github.com/toolguard/toolguard"
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/golden"
 )
 
-// TestFormatsPage compares docs/formats.md with the rows of the dialects.
+// maxFormats is how many words docs/formats.md may have outside of its tables.
+const maxFormats = 1800
+
+// TestFormatsPage compares the tables of formats and containers in docs/formats.md with the
+// program, and with what it does to the fixtures of each format.
 func TestFormatsPage(t *testing.T) {
-	golden.File(t, filepath.Join("..", "..", "docs", "formats.md"), formatsPage())
+	path := filepath.Join("..", "..", "docs", "formats.md")
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := section(t, string(raw), "formats", formatsRows(t))
+	want = section(t, want, "containers", containersRows())
+	golden.File(t, path, want)
+	prose := regexp.MustCompile(`(?m)^\|.*\n`).ReplaceAllString(want, "")
+	if n := len(strings.Fields(prose)); n > maxFormats {
+		t.Errorf("docs/formats.md has %d words outside of its tables, at most %d are allowed", n, maxFormats)
+	}
 }
 
-func formatsPage() string {
+func formatsRows(t *testing.T) string {
+	t.Helper()
 	var b strings.Builder
-	b.WriteString("# Formats\n\nThese are the formats that toolguard reads. It detects the framing (JSON, JSON Lines, consecutive values) from the bytes and never from the file name, and the dialect from fields that only this dialect has. `toolguard detect -v FILE` shows how a format was detected, and `--from NAME` skips detection.\n\n" +
-		"Recordings of HTTP requests are read in each format of their bodies, and are only checked: cassettes of VCR, vcrpy and go-vcr in YAML or JSON, and HAR files. Bodies may be text, base64, or base64 of gzip. All other formats may be in YAML, too; a file with another extension than `.yaml` or `.yml`, and each file in a directory, must begin like a recording.\n\n")
-	b.WriteString("| dialect | what it is | check | fix |\n|---|---|---|---|\n")
+	b.WriteString("| format | agent or program | where its files are | provider | commands |\n|---|---|---|---|---|\n")
 	for _, d := range dialect.All() {
-		fix := "yes"
-		if d.CheckOnly != "" {
-			fix = "no"
-		}
-		fmt.Fprintf(&b, "| [`%[1]s`](#%[1]s) | %s | yes | %s |\n", d.Name, d.Title, fix)
-	}
-	b.WriteString("\n## Containers\n\n| container | what it is | example |\n|---|---|---|\n")
-	for _, c := range containers() {
-		fmt.Fprintf(&b, "| `%s` | %s | `%s` |\n", c.Name, c.Summary, c.Example)
-	}
-	for _, d := range dialect.All() {
-		fmt.Fprintf(&b, "\n## %s\n\n%s. %s\n\nFound in: %s. Containers: %s. Checked against the profile `%s`, unless `--provider` or a [request](profiles.md#which-profile-a-request-gets) names another one.\n", d.Name, d.Title, d.Summary, escapeAngles(d.Where), strings.Join(containersOf(d), ", "), d.Provider)
-		if d.CheckOnly != "" {
-			fmt.Fprintf(&b, "\nOnly checked: %s.\n", strings.TrimSuffix(d.CheckOnly, "."))
-		}
-		fmt.Fprintf(&b, "\n```json\n%s\n```\n", d.Example)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` | %s |\n", d.Name, d.Title, escapeCell(d.Where), d.Provider, strings.Join(commandsFor(t, d), ", "))
 	}
 	return b.String()
 }
 
-func escapeAngles(s string) string {
-	return strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(s)
+// commandsFor returns the commands that take files of a format: a command that takes none of
+// its fixtures refuses the format, not the contents of a file.
+func commandsFor(t *testing.T, d *dialect.Dialect) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join("..", "..", "testdata", "transcripts", d.Name, "ok", "*"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%s has no fixtures: %v", d.Name, err)
+	}
+	trimmed, redacted := false, false
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = lib.TrimBytes(t.Context(), text, lib.TrimTo{MaxBytes: 1 << 30}, lib.Dialect(d.Name))
+		trimmed = trimmed || err == nil
+		_, _, err = lib.RedactBytes(t.Context(), text, lib.Dialect(d.Name))
+		redacted = redacted || err == nil
+	}
+	commands := []string{"check"}
+	for _, c := range []struct {
+		name string
+		does bool
+	}{{"fix", d.CheckOnly == ""}, {"trim", trimmed}, {"redact", redacted}} {
+		if c.does {
+			commands = append(commands, c.name)
+		}
+	}
+	return commands
+}
+
+func containersRows() string {
+	var b strings.Builder
+	b.WriteString("| container | what it is | example |\n|---|---|---|\n")
+	for _, c := range containers() {
+		fmt.Fprintf(&b, "| `%s` | %s | `%s` |\n", c.Name, c.Summary, c.Example)
+	}
+	return b.String()
+}
+
+// escapeCell escapes a text for a cell of a table in Markdown.
+func escapeCell(s string) string {
+	return strings.NewReplacer("<", "&lt;", ">", "&gt;", "|", "\\|", "*", "\\*", "_", "\\_").Replace(s)
+}
+
+// TestLinks checks that each link of a page leads to a file of the repository, and to a heading
+// of a page if it names one.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..")
+	block := regexp.MustCompile("(?sm)^```.*?^```$")
+	pages := map[string]string{} // by path, without code
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (e.Name() == ".git" || e.Name() == "testdata"):
+			return filepath.SkipDir
+		case e.IsDir() || filepath.Ext(path) != ".md":
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		pages[path] = block.ReplaceAllString(string(text), "")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	heading := regexp.MustCompile(`(?m)^#+ +(.*)$`)
+	notInAnchor := regexp.MustCompile(`[^\pL\pN_ -]`)
+	anchors := func(path string) (list []string) {
+		for _, m := range heading.FindAllStringSubmatch(pages[path], -1) {
+			list = append(list, strings.ReplaceAll(notInAnchor.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
+		}
+		return list
+	}
+	link := regexp.MustCompile(`\]\(([^)\s{}]+)\)`)
+	checked := 0
+	for page, text := range pages {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			name, anchor, _ := strings.Cut(m[1], "#")
+			path, ours := strings.CutPrefix(name, "https://github.com/toolguard/toolguard/blob/main/")
+			switch {
+			case ours:
+				path = filepath.Join(root, filepath.FromSlash(path))
+			case strings.Contains(name, ":"):
+				continue
+			case name == "":
+				path = page
+			default:
+				path = filepath.Join(filepath.Dir(page), filepath.FromSlash(name))
+			}
+			checked++
+			if _, err := os.Stat(path); err != nil {
+				t.Errorf("%s: the link %s leads nowhere", page, m[1])
+			} else if anchor != "" && filepath.Ext(path) == ".md" && !slices.Contains(anchors(path), anchor) {
+				t.Errorf("%s: the link %s leads to no heading", page, m[1])
+			}
+		}
+	}
+	if checked < 300 {
+		t.Errorf("the pages have %d links to files", checked)
+	}
 }
 
 // TestVersions checks that every example of a hook or of the action in the Markdown files names the

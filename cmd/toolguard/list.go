@@ -15,6 +15,7 @@ import (
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/suggest"
 )
 
 func newRulesCmd(a *app) *cobra.Command {
@@ -28,17 +29,27 @@ func newRulesCmd(a *app) *cobra.Command {
 func newFormatsCmd(a *app) *cobra.Command {
 	f := &configFlags{}
 	var file *config.File
+	var chosen []*dialect.Dialect // nil for all
 	cmd := newListCmd(a, &cobra.Command{
-		Use:   "formats",
+		Use:   "formats [format]...",
 		Short: "List the formats of transcripts, with examples",
 		Long: `formats lists the formats of messages that toolguard reads, and the containers
 that store them. A format can occur in any container that stores messages the
-same way. Formats that toolguard.toml defines come first.`,
-		PreRunE: func(*cobra.Command, []string) (err error) {
-			file, err = f.file()
+same way. Formats that toolguard.toml defines come first.
+
+Given the names of formats, it shows only these.`,
+		Example: `  toolguard formats
+  toolguard formats claude-code`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeDialects,
+		PreRunE: func(_ *cobra.Command, names []string) (err error) {
+			if file, err = f.file(); err != nil {
+				return err
+			}
+			chosen, err = formatsNamed(file.Dialects(), names)
 			return err
 		},
-	}, func() []byte { return formatTable(file) }, func() any { return formatList(file) })
+	}, func() []byte { return formatTable(file, chosen) }, func() any { return formatList(file, chosen) })
 	f.define(cmd)
 	return cmd
 }
@@ -46,7 +57,9 @@ same way. Formats that toolguard.toml defines come first.`,
 // newListCmd makes cmd print a table, or the same list as JSON.
 func newListCmd(a *app, cmd *cobra.Command, table func() []byte, list func() any) *cobra.Command {
 	format := "text"
-	cmd.Args = atMost(0)
+	if cmd.Args == nil {
+		cmd.Args = atMost(0)
+	}
 	cmd.Flags().StringVarP(&format, "output-format", "o", format, "print as `format`: text or json")
 	complete(cmd, "output-format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.RunE = func(*cobra.Command, []string) error {
@@ -172,7 +185,20 @@ func containersOf(d *dialect.Dialect) []string {
 	return all
 }
 
-func formatTable(file *config.File) []byte {
+// formatsNamed returns the formats with these names.
+func formatsNamed(set *dialect.Set, names []string) ([]*dialect.Dialect, error) {
+	var out []*dialect.Dialect
+	for _, name := range names {
+		d := set.ByName(name)
+		if d == nil {
+			return nil, suggest.Unknown("format", name, set.Names(), "toolguard formats lists them")
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+func formatTable(file *config.File, chosen []*dialect.Dialect) []byte {
 	var b bytes.Buffer
 	list := func(dialects []*dialect.Dialect) {
 		for _, d := range dialects {
@@ -192,6 +218,10 @@ func formatTable(file *config.File) []byte {
 				fmt.Fprintf(&b, "\n%s\n", indented(strings.TrimSpace(d.Example)))
 			}
 		}
+	}
+	if chosen != nil {
+		list(chosen)
+		return bytes.TrimPrefix(b.Bytes(), []byte("\n"))
 	}
 	if defined := file.Dialects().UserDefined(); len(defined) > 0 {
 		fmt.Fprintf(&b, "Formats of %s\n", file.Path)
@@ -218,7 +248,7 @@ func marks(d *dialect.Dialect) []string {
 	return out
 }
 
-func formatList(file *config.File) any {
+func formatList(file *config.File, chosen []*dialect.Dialect) any {
 	type format struct {
 		Name       string   `json:"name"`
 		Title      string   `json:"title"`
@@ -234,7 +264,10 @@ func formatList(file *config.File) any {
 		Dialects   []format        `json:"dialects"`
 		Containers []containerKind `json:"containers"`
 	}
-	for _, d := range file.Dialects().All() {
+	if chosen == nil {
+		chosen = file.Dialects().All()
+	}
+	for _, d := range chosen {
 		f := format{d.Name, d.Title, d.Summary, d.Where, d.Provider, containersOf(d), nil, marks(d), d.Example}
 		if d.CheckOnly != "" {
 			f.CheckOnly = &d.CheckOnly

@@ -86,11 +86,11 @@ func section(t *testing.T, text, name, body string) string {
 	open, end := "<!-- "+name+" -->\n", "<!-- /"+name+" -->"
 	before, rest, ok := strings.Cut(text, open)
 	if !ok {
-		t.Fatalf("README.md has no %q", open)
+		t.Fatalf("the page has no %q", open)
 	}
 	_, after, ok := strings.Cut(rest, end)
 	if !ok {
-		t.Fatalf("README.md has no %q", end)
+		t.Fatalf("the page has no %q", end)
 	}
 	return before + open + body + end + after
 }

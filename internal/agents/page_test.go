@@ -1,7 +1,9 @@
 package agents
 
 import (
+	"cmp"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/toolguard/toolguard/internal/golden" // make docs passes -update on every system
+	"github.com/toolguard/toolguard/internal/golden"
 )
 
-var keep = flag.Bool("record", false, "write what real agents do to docs/agents.md")
+var keep = flag.Bool("record", false, "write what real agents do to observations.md")
 
-// The tables in docs/agents.md begin with these columns.
+// The tables in observations.md begin with these columns.
 const (
 	endingsTable = "| agent | ended |"
 	faultsTable  = "| agent | fault of the file |"
@@ -32,10 +34,10 @@ type page struct {
 	rows          []row
 }
 
-// readPage reads docs/agents.md.
+// readPage reads observations.md.
 func readPage(t *testing.T, table string) *page {
 	t.Helper()
-	p := &page{path: filepath.Join("..", "..", "docs", "agents.md")}
+	p := &page{path: "observations.md"}
 	raw, err := os.ReadFile(p.path)
 	if err != nil {
 		t.Fatal(err)
@@ -135,6 +137,71 @@ func TestAgentsPage(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestObservedPage: the tables in docs/formats.md sum up observations.md.
+func TestObservedPage(t *testing.T) {
+	goldenTables(t, killedTable(t), damagedTable(t))
+}
+
+// goldenTables compares tables with those in docs/formats.md that have the same first column.
+func goldenTables(t *testing.T, tables ...string) {
+	t.Helper()
+	path := filepath.Join("..", "..", "docs", "formats.md")
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range tables {
+		first := strings.Join(strings.SplitAfterN(want, "|", 3)[:2], "")
+		table := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(first) + `.*\n(\|.*\n)*`)
+		if len(table.FindAll(raw, -1)) != 1 {
+			t.Fatalf("%s: expected one table that begins with %s", path, first)
+		}
+		raw = table.ReplaceAllLiteral(raw, []byte(want))
+	}
+	golden.File(t, path, string(raw))
+}
+
+// killedTable returns what each agent made of a session that was killed twice, the ending with
+// an open call in the middle and one at the end.
+func killedTable(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("| agent, killed twice | `check` finds | resumed as it is | repaired and resumed |\n|---|---|---|---|\n")
+	for _, r := range readPage(t, endingsTable).rows {
+		if r[1] == "killed, resumed and killed again" {
+			b.WriteString(row{r[0], r[3], r[4], r[5]}.String() + "\n")
+		}
+	}
+	return b.String()
+}
+
+// damagedTable returns how many outputs each agent sends from a damaged file.
+func damagedTable(t *testing.T) string {
+	t.Helper()
+	var agents, faults []string
+	cells := map[[2]string]string{}
+	for _, r := range readPage(t, faultsTable).rows {
+		if !slices.Contains(agents, r[0]) {
+			agents = append(agents, r[0])
+		}
+		if !slices.Contains(faults, r[1]) {
+			faults = append(faults, r[1])
+		}
+		steps := slices.DeleteFunc(slices.Clone(r[4:7]), func(s string) bool { return s == "–" })
+		cells[[2]string{r[0], r[1]}] = strings.Join(slices.Compact(steps), " → ")
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "| fault of the file | %s |\n|---|%s\n", strings.Join(agents, " | "), strings.Repeat("---|", len(agents)))
+	for _, fault := range faults {
+		out := row{fault}
+		for _, a := range agents {
+			out = append(out, cmp.Or(cells[[2]string{a, fault}], "–"))
+		}
+		b.WriteString(out.String() + "\n")
+	}
+	return b.String()
 }
 
 // pinned returns the version of an agent that setup.sh installs.

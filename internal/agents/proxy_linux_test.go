@@ -22,7 +22,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/toolguard/toolguard/internal/golden"
 	"github.com/toolguard/toolguard/internal/provider"
 )
 
@@ -557,7 +556,7 @@ func TestDamages(t *testing.T) {
 	}
 }
 
-// damagesTable returns the table of damages in docs/agents.md.
+// damagesTable returns the table of damages in docs/formats.md.
 func damagesTable(t *testing.T) string {
 	t.Helper()
 	var names []string
@@ -605,18 +604,7 @@ func damagesTable(t *testing.T) string {
 	return b.String()
 }
 
-// TestDamagesPage: the table in docs/agents.md says what TestThroughProxy expects.
+// TestDamagesPage: the table in docs/formats.md says what TestThroughProxy expects.
 func TestDamagesPage(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join("..", "..", "docs", "agents.md")
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	table := regexp.MustCompile(`(?m)^\| fault of the session \|.*\n(\|.*\n)*`)
-	want := damagesTable(t)
-	if !table.Match(raw) {
-		t.Fatalf("%s: expected a table that begins with the column fault of the session", path)
-	}
-	golden.File(t, path, string(table.ReplaceAllLiteral(raw, []byte(want))))
+	goldenTables(t, damagesTable(t))
 }

@@ -34,18 +34,18 @@ const DefaultBaseline = ".toolguard-baseline"
 // A File holds the settings of a config file. A key that the file does not have
 // is nil or empty.
 type File struct {
-	FailOn      string            `toml:"fail-on,omitempty" doc:"exit with 1 for findings of this severity or higher"`
+	FailOn      string            `toml:"fail-on,omitempty" doc:"exit with 1 for findings of this severity or higher; error by default"`
 	Select      []string          `toml:"select,omitempty" doc:"run only these rules or categories"`
 	Ignore      []string          `toml:"ignore,omitempty" doc:"do not run these rules or categories"`
-	Exclude     []string          `toml:"exclude,omitempty" doc:"skip paths that match these globs, relative to the directory of this file"`
+	Exclude     []string          `toml:"exclude,omitempty" doc:"globs of files and directories to skip, relative to the directory of this file"`
 	Provider    string            `toml:"provider,omitempty" doc:"check as this provider would; toolguard profiles lists them"`
 	Placeholder string            `toml:"placeholder,omitempty" doc:"the text of inserted results; {tool} and {id} are replaced"`
-	Baseline    string            `toml:"baseline,omitempty" doc:"a file with known findings, which are not reported; its path is relative to the directory of this file, and it is .toolguard-baseline by default"`
-	Backup      string            `toml:"backup,omitempty" doc:"the suffix of the originals that fix --write keeps, or none to keep no originals"`
-	Rules       map[string]string `toml:"rules,omitempty" doc:"the severities of rules"`
-	Strategy    map[string]string `toml:"strategy,omitempty" doc:"how the findings of rules are repaired"`
-	PerFile     []PerFile         `toml:"per-file,omitempty" doc:"findings that are not reported in some files"`
-	Dialect     []map[string]any  `toml:"dialect,omitempty" doc:"formats of your own, described like the built-in ones"`
+	Baseline    string            `toml:"baseline,omitempty" doc:"the file with known findings, which toolguard baseline writes and check reads; .toolguard-baseline beside this file by default"`
+	Backup      string            `toml:"backup,omitempty" doc:"the suffix of the originals that fix --write keeps beside their files, or none to keep no originals, like --backup"`
+	Rules       map[string]string `toml:"rules,omitempty" doc:"the severities of rules: off, info, warning or error"`
+	Strategy    map[string]string `toml:"strategy,omitempty" doc:"how the findings of rules are repaired; toolguard explain RULE lists the choices"`
+	PerFile     []PerFile         `toml:"per-file,omitempty" doc:"findings that are not reported in files that match paths: those of the rules in ignore about the calls in ids"`
+	Dialect     []map[string]any  `toml:"dialect,omitempty" doc:"formats of your own"`
 
 	// Target is the old name of Provider, which has its value once the file is read.
 	Target string `toml:"target,omitempty" doc:"the former name of provider" former:"provider"`

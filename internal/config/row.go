@@ -170,9 +170,9 @@ func rows(text []byte) ([]*dialect.Dialect, []Problem) {
 		if name := n.get("name"); name != nil && d.Name != "" {
 			switch {
 			case dialect.ByName(d.Name) != nil:
-				r.complain(name.at, fmt.Sprintf("a built-in dialect is called %q; choose another name", d.Name))
+				r.complain(name.at, fmt.Sprintf("a built-in format is called %q; choose another name", d.Name))
 			case named[d.Name]:
-				r.complain(name.at, fmt.Sprintf("this file already defines a dialect %q", d.Name))
+				r.complain(name.at, fmt.Sprintf("this file already defines a format %q", d.Name))
 			}
 			named[d.Name] = true
 		}

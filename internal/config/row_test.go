@@ -1,9 +1,6 @@
 package config
 
 import (
-	"os"
-	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -142,7 +139,7 @@ func TestRowErrors(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"dialect = 'x'", "1:11: expected a list of tables for dialect"},
 		{"[dialect]\nname = 'a'", "1:2: expected a list of tables for dialect: [[dialect]]"},
-		{"[[dialect]]\nmarks = ['x']\ndriver = 'items'\nitems.type = 't'", "1:3: a dialect needs a name"},
+		{"[[dialect]]\nmarks = ['x']\ndriver = 'items'\nitems.type = 't'", "1:3: a format needs a name"},
 		{"[[dialect]]\nname = 'a'\ndriver = 'items'", `1:3: missing key "marks" in [[dialect]]: fields that all of its messages have, such as "version" or "app=acme"`},
 		{head, `1:3: missing key "driver" in [[dialect]]; expected one of blocks, side-list, items, events, combined`},
 		{head + "driver = 'block'", `4:10: unknown driver "block"; did you mean "blocks"?`},
@@ -151,8 +148,8 @@ func TestRowErrors(t *testing.T) {
 		{head + "driver = 'items'\nitems = 3", "5:9: expected a table for items"},
 		{events + "results = [{ type = 'r', id = 'i' }]\n[dialect.blocks]\nrole = 'r'", `9:10: expected the table [dialect.events], because the driver is "events"`},
 		{"[[dialect]]\nname = 'My Stack'\nmarks = ['x']", "2:8: expected small letters, digits and dashes for dialect.name"},
-		{"[[dialect]]\nname = 'anthropic'\nmarks = ['x']", `2:8: a built-in dialect is called "anthropic"; choose another name`},
-		{head + head, `5:8: this file already defines a dialect "a"`},
+		{"[[dialect]]\nname = 'anthropic'\nmarks = ['x']", `2:8: a built-in format is called "anthropic"; choose another name`},
+		{head + head, `5:8: this file already defines a format "a"`},
 		{head + "provider = 'anthropc'", `4:12: unknown provider "anthropc"; did you mean "anthropic"?`},
 		{head + "window = 'all'", `4:10: unknown window "all"; expected one of tool, user, next, log, own`},
 		{head + "dataset = 'yes'", "4:11: expected true or false for dialect.dataset"},
@@ -215,100 +212,6 @@ func TestRowErrors(t *testing.T) {
 		}
 		if !slices.Contains(got, tt.want) {
 			t.Errorf("%s\n%s\nwant %s", tt.text, strings.Join(got, "\n"), tt.want)
-		}
-	}
-}
-
-// TestRowsPage: docs/dialects.md has every key of every table where it tells of the
-// table, and every word that a key can say.
-func TestRowsPage(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "dialects.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := string(text)
-	section := func(heading string) string {
-		_, rest, found := strings.Cut(page, "\n"+heading+"\n")
-		if !found {
-			t.Fatalf("docs/dialects.md has no section %s", heading)
-		}
-		end, _, _ := strings.Cut(rest, "\n## ")
-		end, _, _ = strings.Cut(end, "\n### ")
-		return end
-	}
-	sections := map[reflect.Type]string{
-		reflect.TypeFor[dialect.Dialect](): "## What every table has", reflect.TypeFor[dialect.Log](): "### The envelope of a log",
-		reflect.TypeFor[blocks](): "## Blocks", reflect.TypeFor[sideList](): "## Side list", reflect.TypeFor[items](): "## Items",
-		reflect.TypeFor[events](): "## Events", reflect.TypeFor[combined](): "## Combined",
-	}
-	seen := map[reflect.Type]bool{}
-	var look func(rt reflect.Type, heading string)
-	look = func(rt reflect.Type, heading string) {
-		for rt.Kind() == reflect.Slice || rt.Kind() == reflect.Pointer {
-			rt = rt.Elem()
-		}
-		for _, word := range words(rt) {
-			if word != "" && !strings.Contains(page, "`"+word+"`") {
-				t.Errorf("docs/dialects.md does not say what the %s %q is", called(rt), word)
-			}
-		}
-		if rt.Kind() != reflect.Struct || seen[rt] || isCond(rt) || rt == reflect.TypeFor[dialect.RoleName]() {
-			return
-		}
-		seen[rt] = true
-		if own, ok := sections[rt]; ok {
-			heading = own
-		}
-		for _, k := range rowKeys(rt) {
-			if !strings.Contains(section(heading), "`"+k.name+"`") {
-				t.Errorf("docs/dialects.md does not say in %q what %s of %s is", heading, k.name, rt.Name())
-			}
-			look(k.typ, heading)
-		}
-	}
-	look(reflect.TypeFor[dialect.Dialect](), "")
-}
-
-// TestRequiredKeys: docs/dialects.md has for each shape the keys that a table needs, as
-// the checks of a table that has nothing in it find them.
-func TestRequiredKeys(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "dialects.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for shape, empty := range map[string]string{
-		"blocks":    "parts = [{}, { is = 'call' }]",
-		"side-list": "",
-		"items":     "type = 't'\nid = ['i']\npairs = [{}]",
-		"events":    "calls = [{}]\nresults = [{}]\nsays = [{}]",
-		"combined":  "records = [{ answer = [{}], states = [{}] }]",
-	} {
-		var problems []Problem
-		for _, more := range []string{"", empty} {
-			_, found := rows([]byte("[[dialect]]\nname = 'a'\nmarks = ['x']\ndriver = '" + shape + "'\n[dialect." + shape + "]\n" + more + "\n"))
-			problems = append(problems, found...)
-		}
-		var tables []string
-		keys := map[string][]string{}
-		for _, p := range problems {
-			table, key, needs := strings.Cut(p.Message, " needs ")
-			if !needs {
-				continue
-			}
-			if keys[table] == nil {
-				tables = append(tables, table)
-			}
-			if !slices.Contains(keys[table], key) {
-				keys[table] = append(keys[table], key)
-			}
-		}
-		for _, table := range tables {
-			want := "| `" + table + "` | " + strings.Join(keys[table], "; ") + " |"
-			if !strings.Contains(string(text), want+"\n") {
-				t.Errorf("docs/dialects.md has no line %s", want)
-			}
 		}
 	}
 }

@@ -52,6 +52,11 @@ func Schema() ([]byte, error) {
 		{"description", "The config file of toolguard"},
 	}
 	root = append(root, table(reflect.TypeFor[File](), "")...)
+	var tables object
+	for _, t := range rowTables() {
+		tables = append(tables, member{t.name, t.schema()})
+	}
+	root = append(root, member{"$defs", tables})
 	b, err := json.MarshalIndent(root, "", "  ")
 	return append(b, '\n'), err
 }
@@ -70,7 +75,7 @@ func table(t reflect.Type, path string) object {
 		}
 		about := values(f.Type, path+name)
 		if name == "dialect" {
-			about = object{{"type", "array"}, {"items", rowTable(reflect.TypeFor[dialect.Dialect]())}}
+			about = object{{"type", "array"}, {"items", rowValue(reflect.TypeFor[dialect.Dialect]())}}
 		}
 		value := append(object{{"description", f.Tag.Get("doc")}}, about...)
 		if f.Tag.Get("former") != "" {
@@ -85,28 +90,29 @@ func table(t reflect.Type, path string) object {
 	return append(out, member{"properties", properties})
 }
 
-// rowTable describes a table of a row.
-func rowTable(t reflect.Type) object {
+// schema describes a table of a format.
+func (r rowTable) schema() object {
 	var properties object
-	for _, k := range rowKeys(t) {
+	for _, k := range rowKeys(r.typ) {
 		about := rowValue(k.typ)
 		switch {
-		case t != reflect.TypeFor[dialect.Dialect]():
+		case r.typ != reflect.TypeFor[dialect.Dialect]():
 		case k.name == "driver":
 			about = object{{"enum", driverNames()}}
 		case k.name == "provider":
 			about = object{{"enum", profile.Names()}}
 		}
-		properties = append(properties, member{k.name, about})
+		properties = append(properties, member{k.name, append(object{{"description", r.keys[k.name]}}, about...)})
 	}
 	out := object{{"type", "object"}, {"additionalProperties", false}}
-	if t == reflect.TypeFor[dialect.Dialect]() {
+	if r.typ == reflect.TypeFor[dialect.Dialect]() {
 		out = append(out, member{"required", []string{"name", "driver", "marks"}})
 	}
 	return append(out, member{"properties", properties})
 }
 
-// rowValue describes the values of a key of a row.
+// rowValue describes the values of a key of a format. Tables are defined once, because several
+// keys hold the same ones.
 func rowValue(t reflect.Type) object {
 	if known := words(t); known != nil {
 		return object{{"enum", slices.DeleteFunc(known, func(s string) bool { return s == "" })}}
@@ -124,7 +130,9 @@ func rowValue(t reflect.Type) object {
 	case t.Kind() == reflect.Array: // one path for each member
 		return object{{"type", "object"}, {"propertyNames", rowValue(reflect.TypeFor[transcript.Member]())}, {"additionalProperties", rowValue(t.Elem())}}
 	case t.Kind() == reflect.Struct:
-		return rowTable(t)
+		all := rowTables()
+		i := slices.IndexFunc(all, func(r rowTable) bool { return r.typ == t })
+		return object{{"$ref", "#/$defs/" + all[i].name}}
 	}
 	return object{{"type", "string"}}
 }

@@ -40,8 +40,8 @@ const Starter = `# Settings of toolguard. "toolguard config schema" describes al
 # ignore = ["orphan-tool-result"]
 # ids = ["call_abc"]
 
-# A format of your own, described like the built-in ones. docs/dialects.md has
-# examples.
+# A format of your own. docs/dialects.md shows how to describe one, and
+# docs/format-keys.md has all keys.
 # [[dialect]]
 # name = "my-stack"
 # driver = "side-list"

@@ -21,26 +21,52 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-var shown = regexp.MustCompile("(?s)```toml (\\S+)/toolguard\\.toml\n(.*?)```\n\n```jsonl? \\S+/(\\S+)\n(.*?)```")
+// A shown is a description of a format and a transcript in it.
+type shown struct{ dir, row, name, text string }
+
+// examples returns the examples of docs/dialects.md and docs/format-keys.md.
+func examples(t *testing.T) []shown {
+	t.Helper()
+	file := regexp.MustCompile("(?sm)^```(?:toml|jsonl?) (\\S+)/(\\S+)\n(.*?)^```$")
+	all := map[string]*shown{}
+	for _, name := range []string{"dialects.md", "format-keys.md"} {
+		page, err := os.ReadFile(filepath.Join("..", "..", "docs", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range file.FindAllStringSubmatch(string(page), -1) {
+			e := all[m[1]]
+			if e == nil {
+				e = &shown{dir: m[1]}
+				all[m[1]] = e
+			}
+			if m[2] == "toolguard.toml" {
+				e.row = m[3]
+			} else {
+				e.name, e.text = m[2], m[3]
+			}
+		}
+	}
+	var out []shown
+	for _, dir := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, *all[dir])
+	}
+	if len(out) != 6 {
+		t.Fatalf("the pages have %d examples", len(out))
+	}
+	return out
+}
 
 // TestWildRows: whatever a row says that is taken, files are read and repaired by
-// it without a panic. The rows are the examples of docs/dialects.md, each with one
+// it without a panic. The rows are the examples of the pages, each with one
 // thing in it left out or replaced.
 func TestWildRows(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "dialects.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	examples := shown.FindAllStringSubmatch(string(page), -1)
-	if len(examples) != 6 {
-		t.Fatalf("docs/dialects.md has %d examples", len(examples))
-	}
-	for _, e := range examples {
-		t.Run(e[1], func(t *testing.T) {
+	for _, e := range examples(t) {
+		t.Run(e.dir, func(t *testing.T) {
 			t.Parallel()
 			var doc map[string]any
-			if err := toml.Unmarshal([]byte(e[2]), &doc); err != nil {
+			if err := toml.Unmarshal([]byte(e.row), &doc); err != nil {
 				t.Fatal(err)
 			}
 			file := filepath.Join(t.TempDir(), "toolguard.toml")
@@ -49,7 +75,7 @@ func TestWildRows(t *testing.T) {
 				if tried++; tried%every != 1%every {
 					return
 				}
-				if tryRows(t, what, file, doc, e[3], e[4]) {
+				if tryRows(t, what, file, doc, e.name, e.text) {
 					taken++
 				}
 			}
@@ -101,15 +127,11 @@ func repair(f *File, name, text string) {
 // TestRandomRows is TestWildRows for rows of which any key may be set.
 func TestRandomRows(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "dialects.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	file := filepath.Join(t.TempDir(), "toolguard.toml")
 	word := regexp.MustCompile(`"([a-z.]+)"`)
-	for _, e := range shown.FindAllStringSubmatch(string(page), -1) {
+	for _, e := range examples(t) {
 		var words []string
-		for _, w := range word.FindAllStringSubmatch(e[4], -1) {
+		for _, w := range word.FindAllStringSubmatch(e.text, -1) {
 			words = append(words, w[1])
 		}
 		taken := 0
@@ -123,7 +145,7 @@ func TestRandomRows(t *testing.T) {
 				row["log"] = g.table(reflect.TypeFor[dialect.Log]())
 			}
 			delete(row[d.name].(map[string]any), "roles") // nor are roles that are not those which are written
-			if tryRows(t, fmt.Sprintf("seed %d", seed), file, map[string]any{"dialect": []any{row}}, e[3], e[4]) {
+			if tryRows(t, fmt.Sprintf("seed %d", seed), file, map[string]any{"dialect": []any{row}}, e.name, e.text) {
 				taken++
 			}
 		}

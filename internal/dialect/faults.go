@@ -27,7 +27,7 @@ type Fault struct {
 func (d *Dialect) Faults() []Fault {
 	c := &checker{builtin: d.Evidence != nil, repaired: d.CheckOnly == ""}
 	if d.Name == "" {
-		c.found = append(c.found, Fault{Missing: "name", Message: "a dialect needs a name"})
+		c.found = append(c.found, Fault{Missing: "name", Message: "a format needs a name"})
 	}
 	if slices.Contains(All(), d) {
 		c.found = append(c.found, d.builtInFaults()...)

@@ -11,7 +11,7 @@ var KimiWire = &Dialect{
 	Name:    "kimi-wire",
 	Title:   "Kimi Code wire log",
 	Summary: "A log of loop events. A tool.call is answered by a tool.result with the same toolCallId.",
-	Where:   "~/.kimi/sessions/**/wire.jsonl",
+	Where:   "~/.kimi/sessions/**/wire.jsonl, ~/.kimi-code/sessions/**/wire.jsonl",
 	Example: `{"type":"context.append_loop_event","event":{"type":"tool.call","toolCallId":"call_1","name":"ls","args":{}}}
 {"type":"context.append_loop_event","event":{"type":"tool.result","toolCallId":"call_1","result":{"output":"a.txt","isError":false}}}`,
 	Provider: "neutral",

@@ -267,23 +267,16 @@ func (p *preview) element(r outlined) {
 	}
 	for _, name := range []string{r.ID, r.Tool} {
 		if name != "" {
-			what += " " + runewidth.Truncate(name, longestTool, ellipsis)
+			what = fmt.Sprintf("%s %s", what, runewidth.Truncate(name, longestTool, ellipsis))
 		}
 	}
-	var notes []byte
-	for _, note := range []struct {
-		is   bool
-		text string
-	}{{r.Placeholder, "placeholder"}, {r.Failed, "error"}} {
-		if note.is && notes != nil {
-			notes = append(notes, ", "...)
-		}
-		if note.is {
-			notes = append(notes, note.text...)
-		}
-	}
-	if notes != nil {
-		what += " [" + string(notes) + "]"
+	switch {
+	case r.Placeholder && r.Failed:
+		what += " [placeholder, error]"
+	case r.Placeholder:
+		what += " [placeholder]"
+	case r.Failed:
+		what += " [error]"
 	}
 	text, behind := "", ""
 	if !r.Placeholder && !p.opts.NoExcerpt {
