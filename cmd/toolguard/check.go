@@ -377,6 +377,9 @@ func (c *check) take(t *target, got *engine.Report, err error) error {
 func (c *check) judge(t *target, r *engine.Report) {
 	empty := r.File.Container == detect.ContainerEmpty
 	c.judged = c.judged || !empty || t.named && !t.stdin
+	if empty && c.judges {
+		c.summary.Empty++
+	}
 	if empty && !c.flags.quiet {
 		_ = c.flush() // as in fail
 		c.complain("warning: "+t.path+" is empty", t.path)
@@ -487,9 +490,6 @@ func (c *check) finish(ts *targets, closing fmt.Stringer) error {
 	c.warn(ts)
 	if c.unjudged() {
 		c.complain("there was no transcript to check; --allow-empty allows that")
-		if c.summary.Files > 0 {
-			return nil // no problems were found in them, but that is no good news
-		}
 	}
 	if c.flags.quiet {
 		return nil

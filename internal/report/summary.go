@@ -15,6 +15,7 @@ import (
 // A Summary counts the findings of a run.
 type Summary struct {
 	Files   int // files that were checked
+	Empty   int // those of them in which there is nothing, if that is counted
 	Skipped int // files that are no transcripts
 	Ignored int // files and directories that a .gitignore hides
 	// Lookalikes are the skipped files that speak of calls as a transcript does,
@@ -174,7 +175,7 @@ func (s *Summary) AtLeast(v rules.Severity) int {
 
 // String returns the sentences at the end of a run.
 func (s *Summary) String() string {
-	if s.Files > 0 {
+	if s.Files > s.Empty {
 		return s.found() + " " + s.checked()
 	}
 	return s.checked()
@@ -183,11 +184,14 @@ func (s *Summary) String() string {
 // checked describes the number of files.
 func (s *Summary) checked() string {
 	var b strings.Builder
-	switch s.Files {
+	switch n := s.Files - s.Empty; n {
 	case 0:
 		b.WriteString("No files checked")
 	default:
-		b.WriteString(count(s.Files, "file") + " checked")
+		b.WriteString(count(n, "file") + " checked")
+	}
+	if s.Empty > 0 {
+		fmt.Fprintf(&b, ", %d empty", s.Empty)
 	}
 	if s.Skipped > 0 {
 		fmt.Fprintf(&b, ", %d skipped (%s)", s.Skipped, pick(s.Skipped, "not a transcript", "not transcripts"))
