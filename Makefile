@@ -19,7 +19,7 @@ GOLDEN = \
 DOCS = \
 	internal/agents:TestDamagesPage,TestObservedPage \
 	internal/config:TestKeysPages,TestSchema \
-	internal/redact:TestFatesPage \
+	internal/redact:TestLossesPage \
 	internal/rules:TestDocs,TestProfilesPage \
 	cmd/toolguard:TestFormatsPage,TestJSONPage,TestMan,TestPages,TestReadme \
 	proxy/internal/cli:TestMan,TestPage \
