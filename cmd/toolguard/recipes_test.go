@@ -31,7 +31,7 @@ func installed(t *testing.T, programs ...string) {
 	}
 }
 
-// TestDatasetRecipe runs the commands of docs/datasets.md on rows as they are in the
+// TestDatasetRecipe runs the commands of docs/data.md on rows as they are in the
 // wild, and compares the result with what encoding/json says about the rows.
 func TestDatasetRecipe(t *testing.T) {
 	t.Parallel()
@@ -92,12 +92,12 @@ func TestDatasetRecipe(t *testing.T) {
 			if dropped < 5 || dropped > len(test.rows)/2 {
 				t.Fatalf("%d of %d rows have faults", dropped, len(test.rows))
 			}
-			text := readPage(t, "datasets.md")
+			text := readPage(t, "data.md")
 			if len(test.outputs) == 1 {
 				// The rest of the page is for datasets with a row per line.
 				var ok bool
 				if text, _, ok = strings.Cut(text, "## Split the work\n"); !ok {
-					t.Fatal("docs/datasets.md does not split the work")
+					t.Fatal("docs/data.md does not split the work")
 				}
 			}
 			p := runPage(t, text, map[string][]byte{"train.jsonl": []byte(input)})
