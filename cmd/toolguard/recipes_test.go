@@ -157,7 +157,7 @@ func soundRow(row string) bool {
 // first session has places, so the output of the commands must be that on the page.
 func TestRecipesOnRoughInput(t *testing.T) {
 	t.Parallel()
-	installed(t, "curl", "python3", "node", "make")
+	installed(t, "curl", "python3", "node")
 	text := readPage(t, "recipes.md")
 	rough := func(text []byte) []byte {
 		return append([]byte(bom+"\r\n"), bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n\r\n"))...)
@@ -218,14 +218,8 @@ func TestRecipesOnRoughInput(t *testing.T) {
 	if diff := cmp.Diff(strings.Replace(string(request), asked, answered, 1), string(fixed)); diff != "" {
 		t.Errorf("the second request (-want +got):\n%s", diff)
 	}
-	decode := func(body []byte) (v any) {
-		if err := json.Unmarshal(bytes.TrimPrefix(body, []byte(bom)), &v); err != nil {
-			t.Errorf("%v: %q", err, body)
-		}
-		return v
-	}
 	for i, body := range p.bodies[2:] {
-		if diff := cmp.Diff(decode(fixed), decode(body)); diff != "" {
+		if diff := cmp.Diff(string(fixed), string(body)); diff != "" {
 			t.Errorf("request %d (-second +this):\n%s", i+3, diff)
 		}
 	}
