@@ -79,62 +79,12 @@ func hookOf(ts *testscript.TestScript, id string) (entry string, files *regexp.R
 	return entry, files, serial
 }
 
-// A matcher is a problem matcher of GitHub Actions.
-type matcher struct {
-	Owner, Severity string
-	Pattern         []struct {
-		Regexp                                      string
-		File, Line, Column, Severity, Message, Code int
-	}
-}
-
-// matchers runs the step of docs/ci.md that adds the problem matchers, and returns them.
-func matchers(t *testing.T) []matcher {
-	t.Helper()
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("no bash")
-	}
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "ci.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, step, found := strings.Cut(string(page), "  - name: Add problem matcher\n    shell: bash\n    run: |\n")
-	if !found {
-		t.Fatal("docs/ci.md has no step that adds a problem matcher")
-	}
-	var script strings.Builder
-	for line := range strings.Lines(step) {
-		line, inside := strings.CutPrefix(line, "      ")
-		if !inside {
-			break
-		}
-		script.WriteString(line)
-	}
-	temp := t.TempDir()
-	cmd := exec.Command(bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", script.String())
-	cmd.Env = append(os.Environ(), "RUNNER_TEMP="+temp)
-	out, err := cmd.CombinedOutput()
-	path, command := strings.CutPrefix(strings.TrimSuffix(string(out), "\n"), "::add-matcher::")
-	if err != nil || !command {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var doc struct{ ProblemMatcher []matcher }
-	if err := json.Unmarshal(raw, &doc); err != nil {
-		t.Fatal(err)
-	}
-	return doc.ProblemMatcher
-}
-
-// TestMatcher checks that the problem matchers of docs/ci.md find each finding in the output
-// of check exactly once, whatever the paths and the excerpts are.
-func TestMatcher(t *testing.T) {
+// TestFindingLines checks that editors and problem matchers, which know findings by the form
+// of their lines, find each one in the output of check exactly once, whatever the paths and
+// the excerpts are.
+func TestFindingLines(t *testing.T) {
 	t.Parallel()
-	all := matchers(t)
+	finding := regexp.MustCompile(`^(\S.*?):(\d+):(\d+): (error|warning|info): (.*) \[([a-z0-9-]+)\]$`)
 	dir := t.TempDir()
 	paths := map[string]string{
 		// A finding with two excerpts, one whose message looks like a finding, and an info.
@@ -163,15 +113,8 @@ func TestMatcher(t *testing.T) {
 		run(t.Context(), []string{"check", "-v", "-o", format, "-o", "json=" + report, dir}, nil, &log, &log, noEnv)
 		var got []string
 		for line := range strings.Lines(log.String()) {
-			for _, m := range all {
-				p := m.Pattern[0]
-				if found := regexp.MustCompile(p.Regexp).FindStringSubmatch(strings.TrimSuffix(line, "\n")); found != nil {
-					severity := m.Severity
-					if p.Severity > 0 {
-						severity = found[p.Severity]
-					}
-					got = append(got, strings.Join([]string{found[p.File], found[p.Line], found[p.Column], severity, found[p.Message], found[p.Code]}, "|"))
-				}
+			if found := finding.FindStringSubmatch(strings.TrimSuffix(line, "\n")); found != nil {
+				got = append(got, strings.Join(found[1:], "|"))
 			}
 		}
 		raw, err := os.ReadFile(report)
@@ -190,9 +133,8 @@ func TestMatcher(t *testing.T) {
 		var want []string
 		severities := map[string]bool{}
 		for _, f := range doc.Findings {
-			severity := strings.Replace(f.Severity, "info", "notice", 1)
-			severities[severity] = true
-			want = append(want, fmt.Sprintf("%s|%d|%d|%s|%s|%s", f.Path, f.Start.Line, f.Start.Column, severity, f.Message, f.Rule))
+			severities[f.Severity] = true
+			want = append(want, fmt.Sprintf("%s|%d|%d|%s|%s|%s", f.Path, f.Start.Line, f.Start.Column, f.Severity, f.Message, f.Rule))
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-found +matched):\n%s\n%s", format, diff, log.String())

@@ -414,3 +414,43 @@ func TestIdleBlocks(t *testing.T) {
 		t.Errorf("blocks that a test holds: %q", got)
 	}
 }
+
+// maxWords is how many words the pages may have together, as wc counts them. A change that
+// adds text takes as much away elsewhere. A new command may raise it by 700.
+const maxWords = 20_644
+
+var (
+	markedPart  = regexp.MustCompile(`(?ms)^<!-- [a-z]+ -->\n.*?^<!-- /[a-z]+ -->\n`)
+	markedTable = regexp.MustCompile(`(?m)^<!-- [a-z. -]+ -->\n(?:\|.*\n)+`)
+)
+
+// TestPageWords counts the words that people wrote: what is generated grows with the tables
+// of the program, and performance.md is the record of a measurement.
+func TestPageWords(t *testing.T) {
+	t.Parallel()
+	total := 0
+	var counts strings.Builder
+	for _, name := range pageNames(t) {
+		if name == "profiles.md" || name == "performance.md" {
+			continue
+		}
+		text := markedTable.ReplaceAllString(markedPart.ReplaceAllString(readPage(t, name), ""), "")
+		n := len(strings.Fields(text))
+		total += n
+		fmt.Fprintf(&counts, "%6d %s\n", n, name)
+	}
+	if total > maxWords {
+		t.Errorf("the pages have %d words, want at most %d\n%s", total, maxWords, counts.String())
+	}
+}
+
+// TestIndex: docs/README.md leads to each page.
+func TestIndex(t *testing.T) {
+	t.Parallel()
+	index := readPage(t, "README.md")
+	for _, name := range pageNames(t) {
+		if name != "README.md" && !strings.Contains(index, "("+name+")") {
+			t.Errorf("docs/README.md has no link to %s", name)
+		}
+	}
+}
