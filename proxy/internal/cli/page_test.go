@@ -95,7 +95,7 @@ func between(t *testing.T, text, name, body string) string {
 
 func presetTable() string {
 	var b strings.Builder
-	b.WriteString("| preset | URL | profile | Anthropic clients | OpenAI clients | Gemini clients |\n|---|---|---|---|---|---|\n")
+	b.WriteString("| preset | URL | provider | Anthropic clients | OpenAI clients | Gemini clients |\n|---|---|---|---|---|---|\n")
 	cell := func(path string) string {
 		switch path {
 		case "-":
