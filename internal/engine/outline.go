@@ -18,7 +18,9 @@ import (
 type Element struct {
 	Kind transcript.BlockKind
 	Role transcript.Role // of the message
-	// Place is how the provider names the message: messages.2.
+	// Index is that of the message in its conversation, from 0, and Place how the provider names
+	// it: messages.2.
+	Index int
 	Place string
 	// Span is that of the element, and Message that of the message.
 	Span, Message source.Span
@@ -96,7 +98,7 @@ func (o *outliner) conversation(c *checker, plan *repair.Plan) {
 		}
 		m := &conv.Messages[i]
 		_, place := c.now.context.Place(m.Span())
-		whole := Element{Kind: transcript.BlockText, Role: m.Role, Place: place, Span: m.Span(), Message: m.Span()}
+		whole := Element{Kind: transcript.BlockText, Role: m.Role, Index: i, Place: place, Span: m.Span(), Message: m.Span()}
 		if m.BlockLo == m.BlockHi {
 			text := c.now.Look(transcript.MemberContent, m.Span()).Span
 			if first := c.value(text).First().Get("text"); first.Exists() {

@@ -164,7 +164,7 @@ func outlineOf(old, now []*engine.Element, from, to []source.Span) []outlined {
 		var stays []*engine.Element // of which the other side has none
 		for ; n < toNow; n++ {
 			switch stay := !changes(now[n].Span, to); {
-			case stay && len(b) == 0:
+			case stay && len(b) == 0 && (len(a) == 0 || now[n].Index <= a[0].Index):
 				rows = append(rows, outlined{" ", now[n]})
 				continue
 			case stay:
@@ -299,7 +299,10 @@ func (p *preview) clipped(lead []part, c *color.Color, what, text string, cut bo
 		p.row(append(lead, colored(c, whole))...)
 		return
 	}
-	shown := head(all, max(room-len(behind)-1, leastRoom))
+	if text == "" || room-len(behind)-1 < leastRoom {
+		behind = ""
+	}
+	shown := head(all, max(room-len(behind)-1, 1))
 	p.row(append(lead, colored(c, written(shown)+ellipsis), bare(behind))...)
 }
 
