@@ -25,9 +25,21 @@ func (p *preview) indented(edits []edited) (bool, error) {
 	}
 	told := make([]bool, len(edits))
 	shown := p.shown
-	for i := range p.diff.hunks {
-		for k := range p.diff.hunks[i].changes {
-			c := &p.diff.hunks[i].changes[k]
+	end := 0 // the last line in which the edits can change anything
+	for i := range edits {
+		end = max(end, edits[i].last+bytes.Count(edits[i].Text, []byte("\n")))
+	}
+	hunks := p.diff.hunks
+	for len(hunks) > 0 && hunks[0].last() < edits[0].at.Line { // the groups come in order
+		hunks = hunks[1:]
+	}
+	p.diff.hunks = hunks
+	for i := range hunks {
+		if hunks[i].changes[0].line > end {
+			break
+		}
+		for k := range hunks[i].changes {
+			c := &hunks[i].changes[k]
 			ours := false
 			for n := range edits {
 				// Its first lines can be the same before and after.
@@ -45,6 +57,12 @@ func (p *preview) indented(edits []edited) (bool, error) {
 		}
 	}
 	return p.shown > shown && !slices.Contains(told, false), nil
+}
+
+// last returns the last line of the original that a hunk changes.
+func (h *hunk) last() int {
+	c := &h.changes[len(h.changes)-1]
+	return c.line + c.oldLines
 }
 
 // change shows a run of lines that is removed and the one that replaces it.

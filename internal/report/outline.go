@@ -33,23 +33,27 @@ func (o *Options) Outline(ctx context.Context, src *source.Source, f *engine.Fix
 // elements are the elements of messages, in the order of their conversations.
 type elements struct {
 	list []engine.Element
-	at   []int // indices of list, sorted by the starts of the messages
-	most int64 // the length of the longest message
+	at   []int   // indices of list, sorted by the starts of the messages
+	ends []int64 // the end of the last of the messages up to each of at
 }
 
 func newElements(list []engine.Element) elements {
 	out := elements{list: list, at: make([]int, len(list))}
 	for i := range list {
 		out.at[i] = i
-		out.most = max(out.most, list[i].Message.Len())
 	}
 	slices.SortStableFunc(out.at, func(a, b int) int { return cmp.Compare(list[a].Message.Start, list[b].Message.Start) })
+	end := int64(0)
+	for _, i := range out.at {
+		end = max(end, list[i].Message.End)
+		out.ends = append(out.ends, end)
+	}
 	return out
 }
 
 // touched marks the elements of the messages that touch a span.
 func (es *elements) touched(s source.Span, marks map[int]bool) {
-	from := sort.Search(len(es.at), func(i int) bool { return es.list[es.at[i]].Message.Start >= s.Start-es.most })
+	from := sort.Search(len(es.at), func(i int) bool { return es.ends[i] >= s.Start })
 	for _, i := range es.at[from:] {
 		m := es.list[i].Message
 		if m.Start > s.End {
