@@ -18,6 +18,8 @@ import (
 type Element struct {
 	Kind transcript.BlockKind
 	Role transcript.Role // of the message
+	// Conversation counts the conversations of the file from 0.
+	Conversation int
 	// Index is that of the message in its conversation, from 0, and Place how the provider names
 	// it: messages.2.
 	Index int
@@ -98,7 +100,7 @@ func (o *outliner) conversation(c *checker, plan *repair.Plan) {
 		}
 		m := &conv.Messages[i]
 		_, place := c.now.context.Place(m.Span())
-		whole := Element{Kind: transcript.BlockText, Role: m.Role, Index: i, Place: place, Span: m.Span(), Message: m.Span()}
+		whole := Element{Kind: transcript.BlockText, Role: m.Role, Conversation: conv.Index, Index: i, Place: place, Span: m.Span(), Message: m.Span()}
 		if m.BlockLo == m.BlockHi {
 			text := c.now.Look(transcript.MemberContent, m.Span()).Span
 			if first := c.value(text).First().Get("text"); first.Exists() {

@@ -76,8 +76,10 @@ func (es *elements) around(marks map[int]bool) []*engine.Element {
 	slices.Sort(sorted)
 	for _, i := range sorted {
 		for k := max(last+1, i-1); k <= min(i+1, len(es.list)-1); k++ {
-			out = append(out, &es.list[k])
-			last = k
+			if es.list[k].Conversation == es.list[i].Conversation {
+				out = append(out, &es.list[k])
+				last = k
+			}
 		}
 	}
 	return out
@@ -185,7 +187,7 @@ func outlineOf(old, now []*engine.Element, from, to []source.Span) []outlined {
 	}
 	for _, r := range common(kept(old, from), kept(now, to)) {
 		if r.sign == " " {
-			between(slices.Index(old, r.was), slices.Index(now, r.Element))
+			between(o+slices.Index(old[o:], r.was), n+slices.Index(now[n:], r.Element))
 			rows = append(rows, outlined{" ", r.Element})
 			o, n = o+1, n+1
 		}
@@ -194,9 +196,13 @@ func outlineOf(old, now []*engine.Element, from, to []source.Span) []outlined {
 	return rows
 }
 
-// changes reports whether one of some spans is in an element.
+// changes reports whether one of some spans, which are in order, is in an element.
 func changes(at source.Span, spans []source.Span) bool {
-	for _, s := range spans {
+	from := sort.Search(len(spans), func(i int) bool { return spans[i].End >= at.Start })
+	for _, s := range spans[from:] {
+		if s.Start > at.End {
+			break
+		}
 		if s.Start < at.End && at.Start < s.End || s.Len() == 0 && at.Start < s.Start && s.Start < at.End {
 			return true
 		}
