@@ -106,6 +106,9 @@ func (o *outliner) conversation(c *checker, plan *repair.Plan) {
 			if first := c.value(text).First().Get("text"); first.Exists() {
 				text = first.Span()
 			}
+			if !text.IsZero() {
+				whole.Span = text // the rest of the message can change without it
+			}
 			o.add(c, whole, text)
 		}
 		for b := m.BlockLo; b < m.BlockHi; b++ {
