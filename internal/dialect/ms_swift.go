@@ -23,7 +23,7 @@ var MSSwift = &Dialect{
 		// (data/README.md there: role_tag, content_tag).
 		"none if role!=system|user|assistant|answer|tool_call|function_call|tool_response|tool_output|observation|tool",
 		"none if tool_calls|tool_call_id",
-		"none if role=tool and @tools",
+		"none if role=tool and @tools and !function_call:string",
 		"decisive if role=tool_response|tool_output|observation and content:any and !content.0:object",
 		"decisive if role=tool and content:any and !content.0:object, alike",
 		"decisive if role=tool_response|tool_output|observation and content.0.type:any and content.0.type!=*tool*",
