@@ -33,8 +33,8 @@ func (o *Options) Outline(ctx context.Context, src *source.Source, f *engine.Fix
 // elements are the elements of messages, in the order of their conversations.
 type elements struct {
 	list []engine.Element
-	at   []int   // indices of list, sorted by the starts of the messages
-	ends []int64 // the end of the last of the messages up to each of at
+	at   []int   // indices of list, sorted by the starts of the elements
+	ends []int64 // the end of the last of the elements up to each of at
 }
 
 func newElements(list []engine.Element) elements {
@@ -42,27 +42,35 @@ func newElements(list []engine.Element) elements {
 	for i := range list {
 		out.at[i] = i
 	}
-	slices.SortStableFunc(out.at, func(a, b int) int { return cmp.Compare(list[a].Message.Start, list[b].Message.Start) })
+	slices.SortStableFunc(out.at, func(a, b int) int { return cmp.Compare(list[a].Span.Start, list[b].Span.Start) })
 	end := int64(0)
 	for _, i := range out.at {
-		end = max(end, list[i].Message.End)
+		end = max(end, list[i].Span.End)
 		out.ends = append(out.ends, end)
 	}
 	return out
 }
 
-// touched marks the elements of the messages that touch a span.
-func (es *elements) touched(s source.Span, marks map[int]bool) {
+// near marks the element before a span, which touches none.
+func (es *elements) near(s source.Span, marks map[int]bool) {
+	if i := sort.Search(len(es.at), func(i int) bool { return es.ends[i] >= s.Start }); i > 0 {
+		marks[es.at[i-1]] = true
+	}
+}
+
+// touched marks the elements that touch a span, and reports whether there are any.
+func (es *elements) touched(s source.Span, marks map[int]bool) (found bool) {
 	from := sort.Search(len(es.at), func(i int) bool { return es.ends[i] >= s.Start })
 	for _, i := range es.at[from:] {
-		m := es.list[i].Message
+		m := es.list[i].Span
 		if m.Start > s.End {
 			break
 		}
 		if m.End >= s.Start {
-			marks[i] = true
+			marks[i], found = true, true
 		}
 	}
+	return found
 }
 
 // around returns the marked elements with one before and one behind each, in order.
@@ -85,8 +93,18 @@ func (es *elements) around(marks map[int]bool) []*engine.Element {
 	return out
 }
 
-// mostCompared is how many pairs of elements are compared at most, to find the ones that stay.
-const mostCompared = 1 << 20
+// mostCompared is how many pairs of elements are compared at most, to find the ones that stay. Of
+// more, only those nearby are compared: nearest is how many.
+const (
+	mostCompared = 1 << 14
+	nearest      = 32
+)
+
+// separates reports whether an edit only changes what is between elements.
+func separates(e *edited) bool {
+	const between = " ,\t\r\n[]{}"
+	return len(bytes.Trim(e.old, between)) == 0 && len(bytes.Trim(e.Text, between)) == 0
+}
 
 // outline shows the elements that edits remove and add, if the messages with them are on one line
 // each, and the values that they change elsewhere. It reports whether that was all.
@@ -95,13 +113,21 @@ func (p *preview) outline(edits []edited) (told bool, err error) {
 		return false, nil
 	}
 	was, is := map[int]bool{}, map[int]bool{}
-	var beside []edited // in no message
+	var beside []edited // in no element
 	var from, to []source.Span
 	for i := range edits {
-		n := len(was) + len(is)
-		p.before.touched(edits[i].Span, was)
-		p.after.touched(edits[i].now, is)
-		if len(was)+len(is) == n {
+		old, err := p.src.Bytes(edits[i].Span.First(min(edits[i].Span.Len(), previewRead)))
+		if err != nil {
+			return false, err
+		}
+		edits[i].old = bytes.Clone(old)
+		removes, adds := p.before.touched(edits[i].Span, was), p.after.touched(edits[i].now, is)
+		switch {
+		case removes && !adds:
+			p.after.near(edits[i].now, is)
+		case adds && !removes:
+			p.before.near(edits[i].Span, was)
+		case !adds && !separates(&edits[i]):
 			beside = append(beside, edits[i])
 		}
 		from, to = append(from, edits[i].Span), append(to, edits[i].now)
@@ -235,16 +261,31 @@ func common(old, now []*engine.Element) []paired {
 			}
 		}
 	}
+	// ahead returns how far an element is in front of a list, len(list) if it is not near.
+	ahead := func(e *engine.Element, list []*engine.Element) int {
+		if n := slices.IndexFunc(list[:min(len(list), nearest)], func(x *engine.Element) bool { return same(e, x) }); n >= 0 {
+			return n
+		}
+		return len(list)
+	}
 	var out []paired
 	for i, k := 0, 0; i < len(old) || k < len(now); {
+		drop := i < len(old)
 		switch {
-		case i < len(old) && k < len(now) && same(old[i], now[k]):
+		case !drop || k == len(now):
+		case same(old[i], now[k]):
 			out = append(out, paired{outlined{" ", now[k]}, old[i]})
 			i, k = i+1, k+1
-		case i < len(old) && (k == len(now) || longest == nil || longest[i+1][k] >= longest[i][k+1]):
+			continue
+		case longest != nil:
+			drop = longest[i+1][k] >= longest[i][k+1]
+		default:
+			drop = ahead(old[i], now[k:]) == len(now[k:]) || ahead(now[k], old[i:]) < len(old[i:])
+		}
+		if drop {
 			out = append(out, paired{outlined{"-", old[i]}, nil})
 			i++
-		default:
+		} else {
 			out = append(out, paired{outlined{"+", now[k]}, nil})
 			k++
 		}
@@ -350,7 +391,7 @@ func (p *preview) values(edits []edited) (bool, error) {
 		list = append(list, value{e.at.Line + p.grown, key, old, e.Text})
 	}
 	for _, v := range list {
-		lead := []part{colored(p.style.gutter, fmt.Sprintf("%5d |", v.line)), bare(" "), bare(v.key)}
+		lead := []part{colored(p.style.gutter, fmt.Sprintf("%5d |", v.line)), bare(" "), bare(within([]byte(v.key), p.opts.width()/3))}
 		room := p.opts.width() - measure(lead...)
 		was, is := p.style.severities[rules.Error], p.style.fix
 		switch {
@@ -359,7 +400,7 @@ func (p *preview) values(edits []edited) (bool, error) {
 		case len(v.now) == 0:
 			p.row(append(lead, colored(was, "- "+within(v.old, room-2)))...)
 		default:
-			half := max((room-len(" → "))/2, leastRoom)
+			half := (room - textWidth(" → ")) / 2
 			p.row(append(lead, colored(was, within(v.old, half)), bare(" → "), colored(is, within(v.now, half)))...)
 		}
 	}
@@ -372,5 +413,5 @@ func within(text []byte, room int) string {
 	if columns(all) <= room {
 		return written(all)
 	}
-	return written(head(all, max(room-1, leastRoom))) + ellipsis
+	return written(head(all, max(room-1, 1))) + ellipsis
 }

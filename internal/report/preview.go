@@ -92,6 +92,7 @@ type edited struct {
 	edit.Edit
 	at      source.Position
 	last    int         // the line in which it ends
+	old     []byte      // the first bytes that it replaces; set for an outline
 	now     source.Span // of its text, in the repaired source
 	result  int         // where the first result begins in its text, -1 if there is none
 	repairs []int       // which it is part of; empty if they are those of the edit before
