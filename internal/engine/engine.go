@@ -280,8 +280,8 @@ type checker struct {
 	visit *round
 	// trim receives each conversation to be trimmed; nil if none is.
 	trim *trimmer
-	// outline receives each conversation to be looked at; nil if none is.
-	outline *outliner
+	// see receives each conversation to be looked at; nil if none is.
+	see func(*View) error
 	// kinds count the findings, unless all are kept.
 	kinds map[findingKind]kindCount
 	// now looks at the current conversation. same and placeholder ask about it.
@@ -512,8 +512,8 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	if c.err == nil && c.trim != nil {
 		c.trim.conversation(c, plan)
 	}
-	if c.err == nil && c.outline != nil {
-		c.outline.conversation(c, plan)
+	if c.err == nil && c.see != nil {
+		c.err = c.view(plan)
 	}
 	c.operations, c.asked = nil, c.found.packed.end()
 	c.unfolded, c.now = nil, looker{}

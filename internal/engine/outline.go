@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/toolguard/toolguard/internal/repair"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -46,10 +45,9 @@ func Outline(ctx context.Context, src *source.Source, opts Options, at []source.
 	opts.Rules, opts.Edits, opts.Excerpts, opts.StripReasoning = []*rules.Rule{}, false, false, false
 	at = slices.Clone(at)
 	slices.SortFunc(at, bySpan)
-	c := newChecker(src, opts)
-	c.outline = &outliner{at: at}
-	_, err := c.run(ctx)
-	return c.outline.elements, err
+	o := outliner{at: at}
+	_, err := See(ctx, src, opts, func(v *View) error { o.conversation(v); return nil })
+	return o.elements, err
 }
 
 // Outline returns the elements around what a repair changes, in the source and in the repaired one.
@@ -81,8 +79,8 @@ func (o *outliner) touched(m source.Span) bool {
 }
 
 // conversation collects the elements of a conversation.
-func (o *outliner) conversation(c *checker, plan *repair.Plan) {
-	conv := plan.Conv
+func (o *outliner) conversation(v *View) {
+	conv := v.Conversation
 	if conv.Unfolded != nil {
 		return
 	}
@@ -95,21 +93,21 @@ func (o *outliner) conversation(c *checker, plan *repair.Plan) {
 		}
 	}
 	for i := range conv.Messages {
-		if !shown[i] || !c.goesOn(workOfFinding) {
+		if !shown[i] || !v.c.goesOn(workOfFinding) {
 			continue
 		}
 		m := &conv.Messages[i]
-		_, place := c.now.context.Place(m.Span())
+		_, place := v.Place(m.Span())
 		whole := Element{Kind: transcript.BlockText, Role: m.Role, Conversation: conv.Index, Index: i, Place: place, Span: m.Span(), Message: m.Span()}
 		if m.BlockLo == m.BlockHi {
-			text := c.now.Look(transcript.MemberContent, m.Span()).Span
-			if first := c.value(text).First().Get("text"); first.Exists() {
+			text := v.c.now.Look(transcript.MemberContent, m.Span()).Span
+			if first := v.Value(text).First().Get("text"); first.Exists() {
 				text = first.Span()
 			}
 			if !text.IsZero() {
 				whole.Span = text // the rest of the message can change without it
 			}
-			o.add(c, whole, text)
+			o.add(v, whole, text)
 		}
 		for b := m.BlockLo; b < m.BlockHi; b++ {
 			block := &conv.Blocks[b]
@@ -122,21 +120,21 @@ func (o *outliner) conversation(c *checker, plan *repair.Plan) {
 			case transcript.BlockResult:
 				r := &conv.Results[block.Ref]
 				e.ID, e.Tool, text = r.ID.Text(), r.Name.Text(), r.Payload
-				e.Placeholder, e.Failed = plan.Known(block.Ref), r.Error
+				e.Placeholder, e.Failed = v.Placeholder(block.Ref), r.Error
 			default:
-				if v := c.value(block.Span).Get("text"); v.Exists() {
+				if v := v.Value(block.Span).Get("text"); v.Exists() {
 					text = v.Span()
 				}
 			}
-			o.add(c, e, text)
+			o.add(v, e, text)
 		}
 	}
 }
 
 // add adds an element with a text.
-func (o *outliner) add(c *checker, e Element, text source.Span) {
+func (o *outliner) add(v *View, e Element, text source.Span) {
 	e.Size = text.Len()
-	e.Text = bytes.Clone(c.bytes(text.First(min(elementText, cmp.Or(text.Len(), 1)))))
+	e.Text = bytes.Clone(v.Bytes(text.First(min(elementText, cmp.Or(text.Len(), 1)))))
 	if text.IsZero() {
 		e.Text = nil
 	}
