@@ -203,7 +203,7 @@ func (r *reader) blocks(v *engine.View, m *transcript.Message, t *Turn) {
 				if first := v.Value(at).First().Get("text"); first.Exists() {
 					at = first.Span()
 				}
-				t.Text = r.keep(v, at)
+				t.Text = r.keep(v, at, r.whole(v, m.Turn, ""))
 			}
 		}
 	}
@@ -222,19 +222,28 @@ func (r *reader) blocks(v *engine.View, m *transcript.Message, t *Turn) {
 				if text := v.Value(at).Get("text"); text.Exists() {
 					at = text.Span()
 				}
-				t.Text = r.keep(v, at)
+				t.Text = r.keep(v, at, r.whole(v, m.Turn, ""))
 			}
 		}
 		t.Answers = false
 	}
 }
 
-// keep keeps the beginning of the text at a span.
-func (r *reader) keep(v *engine.View, at source.Span) Text {
+// keep keeps the beginning of the text at a span, or all of it.
+func (r *reader) keep(v *engine.View, at source.Span, whole bool) Text {
 	if !r.opts.Texts || at.IsZero() {
 		return Text{Size: at.Len()}
 	}
-	return r.text.add(v.Bytes(at.First(min(longestText, at.Len()))), at.Len())
+	part := at.First(min(longestText, at.Len()))
+	if whole {
+		part = at
+	}
+	return r.text.add(v.Bytes(part), at.Len())
+}
+
+// whole reports whether texts are kept whole.
+func (r *reader) whole(v *engine.View, turn int32, id string) bool {
+	return r.opts.Whole != nil && r.opts.Whole(v.Name, int(turn), id)
 }
 
 // tool returns the name of a tool.
@@ -257,9 +266,11 @@ const mostTools = 10_000
 func (r *reader) call(v *engine.View, i int, lo int32, times []int64) {
 	c, x := &v.Calls[i], &v.Pairing.Calls[i]
 	m := &v.Messages[c.Message]
+	id := strings.Clone(c.ID.Text())
+	whole := r.whole(v, m.Turn, id)
 	out := Call{
-		Turn: lo + m.Turn, Record: m.Record, At: v.Origin(v.Blocks[c.Block].Span), ID: strings.Clone(c.ID.Text()), Tool: r.tool(c.Name),
-		Args: r.keep(v, c.Args), State: states[x.State], Misplaced: x.Place != pairing.InWindow && x.State == pairing.Answered, Counts: c.Counts(),
+		Turn: lo + m.Turn, Record: m.Record, At: v.Origin(v.Blocks[c.Block].Span), ID: id, Tool: r.tool(c.Name),
+		Args: r.keep(v, c.Args, whole), State: states[x.State], Misplaced: x.Place != pairing.InWindow && x.State == pairing.Answered, Counts: c.Counts(),
 	}
 	if x.State == pairing.Missing && c.State == transcript.CallInterrupted {
 		out.State = Interrupted
@@ -269,7 +280,7 @@ func (r *reader) call(v *engine.View, i int, lo int32, times []int64) {
 		in := &v.Messages[res.Message]
 		out.Result = Result{
 			Turn: lo + in.Turn, Record: in.Record, At: v.Origin(v.Blocks[res.Block].Span), Bytes: res.Payload.Len(), MS: -1, Failed: res.Error,
-			Placeholder: v.Placeholder(x.Result), Own: res.Answer == transcript.AnswerOwnRecord, Text: r.keep(v, res.Payload),
+			Placeholder: v.Placeholder(x.Result), Own: res.Answer == transcript.AnswerOwnRecord, Text: r.keep(v, res.Payload, whole),
 		}
 		if from, to := times[c.Message], times[res.Message]; from != 0 && to >= from && c.Message != res.Message {
 			out.Result.MS = to - from
@@ -288,9 +299,10 @@ var states = [...]State{
 func (r *reader) loose(v *engine.View, i int, lo int32) {
 	res := &v.Results[i]
 	m := &v.Messages[res.Message]
+	id := strings.Clone(res.ID.Text())
 	r.Loose = append(r.Loose, Loose{
-		Turn: lo + m.Turn, Record: m.Record, At: v.Origin(v.Blocks[res.Block].Span), ID: strings.Clone(res.ID.Text()), Tool: r.tool(res.Name),
-		Fate: v.Pairing.Results[i].Fate, Bytes: res.Payload.Len(), Text: r.keep(v, res.Payload),
+		Turn: lo + m.Turn, Record: m.Record, At: v.Origin(v.Blocks[res.Block].Span), ID: id, Tool: r.tool(res.Name),
+		Fate: v.Pairing.Results[i].Fate, Bytes: res.Payload.Len(), Text: r.keep(v, res.Payload, r.whole(v, m.Turn, id)),
 	})
 }
 
@@ -299,7 +311,8 @@ func (r *reader) nest() {
 	for i := range r.Threads {
 		t := &r.Threads[i]
 		if name, is := strings.CutPrefix(t.Name, "agent "); is {
-			if call, known := r.agents[name]; known && r.Turns[r.Calls[call].Turn].Thread != int32(i) {
+			// A thread only hangs on one before it, so none is below itself.
+			if call, known := r.agents[name]; known && r.Turns[r.Calls[call].Turn].Thread < int32(i) {
 				t.Parent = call
 			}
 		}

@@ -161,6 +161,9 @@ type Options struct {
 	Rows bool
 	// Texts keeps the beginnings of texts, arguments and results.
 	Texts bool
+	// Whole reports whether the texts of a turn, or of a call with its result, are kept whole; nil for
+	// none. The turn is numbered in its thread; id is "" for a turn.
+	Whole func(thread string, turn int, id string) bool
 }
 
 // Read checks a source and returns what is in it. The memory is that of a check, and some 200 bytes

@@ -1,0 +1,65 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// said returns what a text of a transcript says, which is given as it is written in JSON: the text of
+// a string, and anything else as it is. Only the beginning may be there.
+func said(raw []byte, cut bool) string {
+	if len(raw) == 0 || raw[0] != '"' {
+		return string(raw)
+	}
+	if cut {
+		raw = append(bytes.Clone(escaped(raw)), '"')
+	}
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return string(raw)
+	}
+	return text
+}
+
+// longestEscape is the length of a pair of surrogates in JSON.
+const longestEscape = 12
+
+// escaped returns the beginning of a string without an escape that is cut off.
+func escaped(raw []byte) []byte {
+	for n := 0; n < longestEscape && n < len(raw); n++ {
+		if json.Valid(append(bytes.Clone(raw[:len(raw)-n]), '"')) {
+			return raw[:len(raw)-n]
+		}
+	}
+	return raw
+}
+
+// inLine returns a text in one line: what separates words becomes one space.
+func inLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// arguments returns the arguments of a call in one line: the value if there is only one, else each
+// with its key.
+func arguments(raw []byte, cut bool) string {
+	text := said(raw, cut)
+	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
+		return inLine(text)
+	}
+	var keys, values []string
+	gjson.Parse(text).ForEach(func(key, value gjson.Result) bool {
+		keys, values = append(keys, key.Str), append(values, inLine(value.String()))
+		return true
+	})
+	if len(values) == 1 {
+		return values[0]
+	}
+	for i, v := range values {
+		if strings.ContainsRune(v, ' ') {
+			v = `"` + v + `"`
+		}
+		values[i] = keys[i] + "=" + v
+	}
+	return strings.Join(values, " ")
+}
