@@ -18,6 +18,7 @@ import (
 	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/report"
+	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/session"
 	"github.com/toolguard/toolguard/internal/store"
 	"github.com/toolguard/toolguard/internal/suggest"
@@ -76,6 +77,7 @@ asked for, 2 if the transcript cannot be read or the command line is wrong.`,
 	flags.BoolVar(&f.all, "all", false, "fold nothing")
 	flags.StringVar(&f.scope, "scope", "all", "show only the main conversation, or only this sub-agent or other conversation: main, all or its `name`")
 	flags.BoolVar(&f.jsonl, "jsonl", false, "write JSON Lines: the session, its turns, calls and findings")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show infos too")
 	flags.BoolVar(&f.noPager, "no-pager", false, "never start a pager")
 	defineColor(cmd, &f.color)
 	flags.BoolVar(&f.noExcerpt, "no-excerpt", false, "show only ids, names, types and roles, and no other text of a transcript")
@@ -155,7 +157,9 @@ func (x *showing) show(ctx context.Context, t *target) error {
 	defer src.Close()
 	opts := session.Options{Check: x.settings(t.config).options(t), Texts: !x.flags.noExcerpt, Rows: x.flags.all || x.chooses()}
 	opts.Check.Identity = t.identity()
-	opts.Check.Excerpts = false
+	if now := x.settings(t.config); !x.flags.verbose {
+		opts.Check.Shown = func(r *rules.Rule, at rules.Severity) bool { return at > rules.Info || now.shows(r) }
+	}
 	if x.chooses() {
 		opts.Whole = func(_ string, turn int, id string) bool { return x.only(turn, id) }
 	}
@@ -184,7 +188,9 @@ func (x *showing) show(ctx context.Context, t *target) error {
 		return err
 	}
 	if x.chooses() {
-		o.Only = func(t *session.Thread, turn int, id string) bool { return x.shows(t) && x.only(turn, id) }
+		o.Only = func(t *session.Thread, turn int, id string) bool {
+			return x.shows(t) && x.only(turn, id) && (x.flags.call == "" || id == x.flags.call)
+		}
 	}
 	if x.flags.jsonl {
 		return x.write(ctx, func(w io.Writer) error { return report.MapJSON(w, src, s, o) })
@@ -197,8 +203,8 @@ func (x *showing) chooses() bool { return x.lo >= 0 || x.flags.call != "" }
 
 // only reports whether a turn or a call is asked for.
 func (x *showing) only(turn int, id string) bool {
-	if x.flags.call != "" {
-		return id == x.flags.call
+	if x.flags.call != "" { // it may be only the beginning: see finds
+		return strings.HasPrefix(id, beginning(x.flags.call))
 	}
 	return turn >= x.lo && turn <= x.hi
 }
@@ -246,7 +252,7 @@ func (x *showing) admits(path string, s *session.Session) error {
 		what = suggest.Unknown("scope", x.flags.scope, names, "expected main, all or the name of a conversation").Error()
 	case x.lo >= turns:
 		what = fmt.Sprintf("--turn: no turn %d: there are %s, counted from 0", x.lo, count(turns, "turn"))
-	case x.flags.call != "" && !slices.Contains(ids, x.flags.call):
+	case x.flags.call != "" && !x.finds(ids):
 		what = fmt.Sprintf("--call: no call %q", x.flags.call)
 		if near := suggest.Nearest(x.flags.call, ids); near != "" {
 			what += fmt.Sprintf("; did you mean %q?", near)
@@ -257,6 +263,30 @@ func (x *showing) admits(path string, s *session.Session) error {
 	x.complain(path+": "+what, path)
 	return errFindings
 }
+
+// finds reports whether there is a call as asked for: with the id, or with the only id that begins
+// like that, since a map shows only the beginning of a long id.
+func (x *showing) finds(ids []string) bool {
+	if slices.Contains(ids, x.flags.call) {
+		return true
+	}
+	var whole string
+	for _, id := range ids {
+		if strings.HasPrefix(id, beginning(x.flags.call)) && id != whole {
+			if whole != "" {
+				return false
+			}
+			whole = id
+		}
+	}
+	if whole != "" {
+		x.flags.call = whole
+	}
+	return whole != ""
+}
+
+// beginning returns an id as a map shows it, without the sign that it is cut.
+func beginning(id string) string { return strings.TrimRight(id, "…~") }
 
 // width returns how many columns a row may take. COLUMNS counts in a pipe too.
 func (x *showing) width() int {

@@ -93,6 +93,17 @@ type besideTurns struct {
 // signs are the characters of a map.
 type signs struct{ fork, last, bar, to, wrong, open, fold, dash, cut string }
 
+// sign returns the mark of findings of a severity.
+func (s *signs) sign(v rules.Severity) string {
+	switch v {
+	case rules.Error:
+		return s.wrong
+	case rules.Warning:
+		return "!"
+	}
+	return "i"
+}
+
 var (
 	unicodeSigns = signs{"├ ", "└ ", "│ ", "→", "✗", "…", "⋯", "–", ellipsis}
 	asciiSigns   = signs{"|- ", "`- ", "|  ", "->", "x", "..", "...", "-", "~"}
@@ -178,7 +189,7 @@ func (m *mapper) header() {
 	if m.Last > m.First {
 		about = append(about, spent(m.Last-m.First))
 	}
-	about = append(about, bytesOf(m.Size))
+	about = append(about, short(m.Size))
 	parts := []part{colored(m.style.path, what), bare(": " + strings.Join(about, ", "))}
 	errors, warnings := 0, 0
 	for i := range m.Problems {
@@ -320,7 +331,7 @@ func (m *mapper) heading(t *session.Thread, depth int) {
 	}
 	about := []string{count(t.Turns, "turn"), count(t.Calls, "call")}
 	if t.Bytes > 0 {
-		about = append(about, bytesOf(t.Bytes))
+		about = append(about, short(t.Bytes))
 	}
 	name := t.Name
 	lead := []part{bare(strings.Repeat(m.signs.bar, depth))}
@@ -465,7 +476,7 @@ func (m *mapper) fold(t *session.Thread, lo, hi int32, depth int) {
 	if last > first {
 		about = append(about, spent(last-first))
 	}
-	about = append(about, bytesOf(size))
+	about = append(about, short(size))
 	m.row(bare(strings.Repeat(" ", max(m.numbers-len("turn"), 0))), bare(strings.Repeat(m.signs.bar, depth)),
 		colored(m.style.gutter, m.signs.fold+" "+name+": "+strings.Join(about, ", ")))
 }
@@ -540,15 +551,23 @@ func (m *mapper) call(t *session.Thread, k int32, depth int, last bool) {
 	parts := append(m.lead(-1, place, ""), bare(strings.Repeat(m.signs.bar, depth)), colored(m.style.gutter, fork), colored(m.style.code, m.within(c.Tool, longestTool)))
 	marks, color := m.outcome(t, c)
 	found := m.calls[k]
-	behind := append([]part{}, bare("  "+m.within(c.ID, longestID)+"  "), colored(color, marks))
-	behind = append(behind, m.rules(found)...)
-	if !m.opts.NoExcerpt {
-		text := arguments(m.Bytes(c.Args), c.Args.Cut())
-		if room := m.opts.width() - measure(parts...) - measure(behind...) - 1; text != "" && room > leastRoom {
+	// Of a long id, only the beginning is shown if there is no room for the arguments beside it.
+	for _, most := range []int{longestID, shortestID} {
+		behind := append([]part{bare("  " + m.within(c.ID, most) + "  "), colored(color, marks)}, m.rules(found)...)
+		text := ""
+		if !m.opts.NoExcerpt {
+			text = arguments(m.Bytes(c.Args), c.Args.Cut())
+		}
+		room := m.opts.width() - measure(parts...) - measure(behind...) - 1
+		if room < min(roomOfArguments, textWidth(text)) && most == longestID {
+			continue
+		}
+		if text != "" && room > leastRoom {
 			parts = append(parts, bare(" "), colored(m.style.gutter, m.within(text, room)))
 		}
+		m.row(append(parts, behind...)...)
+		break
 	}
-	m.row(append(parts, behind...)...)
 	for _, thread := range m.parents[k] {
 		if m.shown(&m.Threads[thread]) {
 			m.thread(thread, depth+1)
@@ -556,8 +575,13 @@ func (m *mapper) call(t *session.Thread, k int32, depth int, last bool) {
 	}
 }
 
-// longestID is how many columns an id takes at most.
-const longestID = 40
+const (
+	// longestID is how many columns an id takes at most, and shortestID how many it keeps.
+	longestID  = 40
+	shortestID = 16
+	// roomOfArguments is how many columns are kept for arguments.
+	roomOfArguments = 24
+)
 
 // outcome says what became of a call.
 func (m *mapper) outcome(t *session.Thread, c *session.Call) (string, *color.Color) {
@@ -639,7 +663,7 @@ func (m *mapper) marks(found []*session.Problem) (out []part) {
 	for _, p := range found {
 		worst = max(worst, p.Severity)
 	}
-	out = append(out, bare(" "), colored(m.style.severity(worst), m.signs.wrong))
+	out = append(out, bare(" "), colored(m.style.severity(worst), m.signs.sign(worst)))
 	return append(out, m.rules(found)...)
 }
 
@@ -671,7 +695,7 @@ func (m *mapper) beside(record int32) {
 		if m.opts.NoExcerpt {
 			text = ""
 		}
-		parts := append(m.lead(-1, place, ""), colored(m.style.severity(p.Severity), m.signs.wrong+" "))
+		parts := append(m.lead(-1, place, ""), colored(m.style.severity(p.Severity), m.signs.sign(p.Severity)+" "))
 		behind := m.rules([]*session.Problem{p.Problem})
 		if room := m.opts.width() - measure(parts...) - measure(behind...); room > leastRoom {
 			parts = append(parts, bare(m.within(inLine(text), room)))

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -24,15 +25,14 @@ func said(raw []byte, cut bool) string {
 	return text
 }
 
-// longestEscape is the length of a pair of surrogates in JSON.
-const longestEscape = 12
+// lastEscape is an escape at the end of a text that is or may be cut off: a half of a surrogate pair
+// may be one, too.
+var lastEscape = regexp.MustCompile(`((?:^|[^\\])(?:\\\\)*)\\(?:u[0-9a-fA-F]{0,4}(?:\\(?:u[0-9a-fA-F]{0,3})?)?)?$`)
 
-// escaped returns the beginning of a string without an escape that is cut off.
+// escaped returns the beginning of a text in JSON without an escape that is cut off.
 func escaped(raw []byte) []byte {
-	for n := 0; n < longestEscape && n < len(raw); n++ {
-		if json.Valid(append(bytes.Clone(raw[:len(raw)-n]), '"')) {
-			return raw[:len(raw)-n]
-		}
+	if m := lastEscape.FindSubmatchIndex(raw); m != nil {
+		return raw[:m[3]]
 	}
 	return raw
 }
@@ -46,6 +46,9 @@ func arguments(raw []byte, cut bool) string {
 	text := said(raw, cut)
 	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
 		return inLine(text)
+	}
+	if cut { // the last text is closed, so that it is read
+		text = string(escaped([]byte(text))) + `"}`
 	}
 	var keys, values []string
 	gjson.Parse(text).ForEach(func(key, value gjson.Result) bool {

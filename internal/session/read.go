@@ -199,12 +199,7 @@ func (r *reader) blocks(v *engine.View, m *transcript.Message, t *Turn) {
 	if m.BlockLo == m.BlockHi {
 		t.Answers = false
 		if r.opts.Texts && t.Text.Size == 0 {
-			if at := v.Content(m.Span()); !at.IsZero() {
-				if first := v.Value(at).First().Get("text"); first.Exists() {
-					at = first.Span()
-				}
-				t.Text = r.keep(v, at, r.whole(v, m.Turn, ""))
-			}
+			t.Text = r.keep(v, textOf(v, m.Span()), r.whole(v, m.Turn, ""))
 		}
 	}
 	for b := m.BlockLo; b < m.BlockHi; b++ {
@@ -227,6 +222,35 @@ func (r *reader) blocks(v *engine.View, m *transcript.Message, t *Turn) {
 		}
 		t.Answers = false
 	}
+}
+
+// commonText are where messages have their text, unless their dialect says so.
+const commonText dialect.Lens = "content|text|message.content|parts|kwargs.content|data.content|value|message|blocks|output"
+
+// textOf returns where a message without blocks has its first text, zero if it has none.
+func textOf(v *engine.View, message source.Span) source.Span {
+	value := v.Value(message)
+	at := v.Content(message)
+	if at.IsZero() {
+		if value = commonText.In(value); value.Kind() == source.Null || !value.Exists() {
+			return source.Span{}
+		}
+		at = value.Span()
+	}
+	value = v.Value(at)
+	if value.Kind() == source.Array {
+		for e := range value.Each() {
+			text := e.Get("text")
+			if e.Kind() == source.String {
+				text = e
+			}
+			if text.Kind() == source.String && !text.Blank() {
+				return text.Span()
+			}
+		}
+		return source.Span{}
+	}
+	return at
 }
 
 // keep keeps the beginning of the text at a span, or all of it.
@@ -279,7 +303,7 @@ func (r *reader) call(v *engine.View, i int, lo int32, times []int64) {
 		res := &v.Results[x.Result]
 		in := &v.Messages[res.Message]
 		out.Result = Result{
-			Turn: lo + in.Turn, Record: in.Record, At: v.Origin(v.Blocks[res.Block].Span), Bytes: res.Payload.Len(), MS: -1, Failed: res.Error,
+			Turn: lo + in.Turn, Record: in.Record, At: v.Origin(v.Blocks[res.Block].Span), Bytes: length(res), MS: -1, Failed: res.Error,
 			Placeholder: v.Placeholder(x.Result), Own: res.Answer == transcript.AnswerOwnRecord, Text: r.keep(v, res.Payload, whole),
 		}
 		if from, to := times[c.Message], times[res.Message]; from != 0 && to >= from && c.Message != res.Message {
@@ -302,7 +326,7 @@ func (r *reader) loose(v *engine.View, i int, lo int32) {
 	id := strings.Clone(res.ID.Text())
 	r.Loose = append(r.Loose, Loose{
 		Turn: lo + m.Turn, Record: m.Record, At: v.Origin(v.Blocks[res.Block].Span), ID: id, Tool: r.tool(res.Name),
-		Fate: v.Pairing.Results[i].Fate, Bytes: res.Payload.Len(), Text: r.keep(v, res.Payload, r.whole(v, m.Turn, id)),
+		Fate: v.Pairing.Results[i].Fate, Bytes: length(res), Text: r.keep(v, res.Payload, r.whole(v, m.Turn, id)),
 	})
 }
 
@@ -317,4 +341,13 @@ func (r *reader) nest() {
 			}
 		}
 	}
+}
+
+// length returns how many bytes the content of a result has, without the quotes around a text.
+func length(res *transcript.Result) int64 {
+	n := res.Payload.Len()
+	if res.Form == source.String {
+		n -= 2
+	}
+	return n
 }
