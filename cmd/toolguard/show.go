@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -150,7 +151,7 @@ func (x *showing) run(ctx context.Context, paths []string) error {
 
 // show reads a file and writes its map.
 func (x *showing) show(ctx context.Context, t *target) error {
-	src, err := x.open(ctx, t, 1)
+	src, err := x.open(ctx, t, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return err
 	}

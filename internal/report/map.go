@@ -442,17 +442,14 @@ func (m *mapper) faulty(turn int32) bool {
 // fold writes a stretch of turns as one row.
 func (m *mapper) fold(t *session.Thread, lo, hi int32, depth int) {
 	m.beside(m.Turns[lo].Record)
+	m.ReadTimes(lo, lo+1)
+	m.ReadTimes(hi-1, hi)
+	first, last := m.Turns[lo].Time, m.Turns[hi-1].Time
 	calls, answered := 0, 0
-	var size, first, last int64
+	var size int64
 	for i := lo; i < hi; i++ {
 		turn := &m.Turns[i]
 		size += turn.Bytes
-		if turn.Time > 0 {
-			if first == 0 {
-				first = turn.Time
-			}
-			last = max(last, turn.Time)
-		}
 		for k := turn.CallLo; k < turn.CallHi; k++ {
 			calls++
 			if m.Calls[k].State == session.Answered || m.Calls[k].State == session.Exempt {
@@ -473,7 +470,7 @@ func (m *mapper) fold(t *session.Thread, lo, hi int32, depth int) {
 	case calls > 0:
 		about = append(about, fmt.Sprintf("%d answered", answered))
 	}
-	if last > first {
+	if first > 0 && last > first {
 		about = append(about, spent(last-first))
 	}
 	about = append(about, short(size))
@@ -483,6 +480,7 @@ func (m *mapper) fold(t *session.Thread, lo, hi int32, depth int) {
 
 // turn writes a turn with its calls.
 func (m *mapper) turn(t *session.Thread, i int32, depth int) {
+	m.ReadTimes(i, i+1)
 	turn := &m.Turns[i]
 	m.beside(turn.Record)
 	if turn.Answers && len(m.turns[i]) == 0 && turn.CallLo == turn.CallHi {

@@ -162,6 +162,7 @@ func (m *mapper) threadJSON(j *jsonl, t *session.Thread) error {
 
 // turnJSON writes a turn.
 func (m *mapper) turnJSON(j *jsonl, t *session.Thread, i int32) error {
+	m.ReadTimes(i, i+1)
 	turn, n := &m.Turns[i], int(i-t.TurnLo)
 	only := func(id string) bool { return m.opts.Only == nil || m.opts.Only(t, n, id) }
 	if only("") {

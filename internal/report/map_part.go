@@ -35,6 +35,7 @@ func (m *mapper) chosen(t *session.Thread) {
 		for k := m.Turns[i].CallLo; k < m.Turns[i].CallHi; k++ {
 			if m.opts.Only(t, n, m.Calls[k].ID) {
 				heading()
+				m.ReadTimes(i, i+1)
 				m.call(t, k, 0, true)
 				m.wholeCall(k)
 			}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
@@ -14,18 +15,26 @@ import (
 // A reader collects the threads of a session.
 type reader struct {
 	*Session
-	opts        Options
-	time, model field
+	opts  Options
+	model field
 	// agents are the calls by the sub-agents that they began, as far as their results name these.
 	agents map[string]int32
+	beside []besideResult
 	tools  map[string]string // names of tools, each once
-	of     *dialect.Dialect  // of which time and model were learnt
+	of     *dialect.Dialect  // of which the paths of time and model are
+}
+
+// A besideResult is what a log stores about a result, where it may name the agent that the call began.
+type besideResult struct {
+	at    source.Span
+	agent dialect.Lens
+	call  int32
 }
 
 // conversation adds a conversation.
 func (r *reader) conversation(v *engine.View) error {
 	if r.of != v.Dialect {
-		r.of, r.time, r.model = v.Dialect, newField(timePaths(v.Dialect)), newField(modelPaths)
+		r.of, r.clock.time, r.model = v.Dialect, newField(timePaths(v.Dialect)), newField(modelPaths)
 	}
 	t := Thread{
 		Conversation: v.Index, N: 1, Name: v.Name, Row: v.Row, Parent: -1, Record: 1, Turns: v.Turns,
@@ -127,11 +136,8 @@ func (r *reader) turns(v *engine.View) {
 		}
 	}
 	for i := range v.Results {
-		if v.Pairing.Results[i].Fate == pairing.Answers && !v.Results[i].Beside.IsZero() && v.Dialect.Log != nil {
-			agent := v.Dialect.Log.Agent.In(v.Value(v.Results[i].Beside))
-			if agent.Kind() == source.String {
-				r.agents[agent.Str()] = index[v.Pairing.Results[i].Call]
-			}
+		if beside := v.Results[i].Beside; v.Pairing.Results[i].Fate == pairing.Answers && !beside.IsZero() && v.Unfolded == nil && v.Dialect.Log != nil {
+			r.beside = append(r.beside, besideResult{beside, v.Dialect.Log.Agent, index[v.Pairing.Results[i].Call]})
 		}
 	}
 	for i := range v.Calls {
@@ -170,28 +176,33 @@ func after(lo int32, n int, in func(int32) bool) int32 {
 	return lo
 }
 
-// about reads the time of a message, and the model.
+// about reads the time of a message, and the model. Records of a file are read later, if anybody asks
+// for their time.
 func (r *reader) about(v *engine.View, m *transcript.Message) int64 {
-	if r.time.given() && (r.Model != "" || r.model.given()) {
+	model := r.Model == "" && m.Role == transcript.RoleAssistant && !r.model.given()
+	var at source.Span
+	if v.Unfolded == nil {
+		at = v.RecordSpan(m.Record)
+	}
+	later := !at.IsZero() && !r.opts.Times
+	if !model && (later || r.clock.time.given()) {
 		return 0
 	}
-	value := v.Record(m.Record)
-	if !value.Exists() || v.Unfolded != nil {
-		value = v.Value(m.Span())
+	if at.IsZero() {
+		at = m.Span()
 	}
-	if r.Model == "" && m.Role == transcript.RoleAssistant {
+	value := v.Value(at)
+	if model {
 		if got := r.model.in(value); got.Kind() == source.String && got.Span().Len() < longestText {
 			r.Model = got.Str()
 		}
 	}
-	at := Time(r.time.in(value))
-	if at != 0 {
-		if r.First == 0 || at < r.First {
-			r.First = at
-		}
-		r.Last = max(r.Last, at)
+	if later {
+		return 0
 	}
-	return at
+	ms := Time(r.clock.time.in(value))
+	r.spans(ms)
+	return ms
 }
 
 // blocks notes what the blocks of a message are.
@@ -331,17 +342,32 @@ func (r *reader) loose(v *engine.View, i int, lo int32) {
 }
 
 // nest finds the calls that began the threads of sub-agents.
-func (r *reader) nest() {
+func (r *reader) nest(src *source.Source) error {
+	if slices.ContainsFunc(r.Threads, func(t Thread) bool { return strings.HasPrefix(t.Name, agentName) }) {
+		for _, b := range r.beside {
+			value, err := src.Value(b.at)
+			if err != nil {
+				return err
+			}
+			if agent := b.agent.In(value); agent.Kind() == source.String {
+				r.agents[agent.Str()] = b.call
+			}
+		}
+	}
 	for i := range r.Threads {
 		t := &r.Threads[i]
-		if name, is := strings.CutPrefix(t.Name, "agent "); is {
+		if name, is := strings.CutPrefix(t.Name, agentName); is {
 			// A thread only hangs on one before it, so none is below itself.
 			if call, known := r.agents[name]; known && r.Turns[r.Calls[call].Turn].Thread < int32(i) {
 				t.Parent = call
 			}
 		}
 	}
+	return nil
 }
+
+// agentName begins the name of the thread of a sub-agent.
+const agentName = "agent "
 
 // length returns how many bytes the content of a result has, without the quotes around a text.
 func length(res *transcript.Result) int64 {
