@@ -18,9 +18,11 @@ import (
 
 	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/detect"
+	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/session"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/store"
 	"github.com/toolguard/toolguard/internal/suggest"
 )
@@ -36,6 +38,9 @@ type showFlags struct {
 	scope    string
 	jsonl    bool
 	noPager  bool
+	fix      bool
+	safeOnly bool
+	unsafe   bool
 }
 
 func newShowCmd(a *app) *cobra.Command {
@@ -77,6 +82,9 @@ asked for, 2 if the transcript cannot be read or the command line is wrong.`,
 	flags.StringVar(&f.call, "call", "", "show only the call with this `id`, with its arguments and its result")
 	flags.BoolVar(&f.all, "all", false, "fold nothing")
 	flags.StringVar(&f.scope, "scope", "all", "show only the main conversation, or only this sub-agent or other conversation: main, all or its `name`")
+	flags.BoolVar(&f.fix, "fix", false, "show the turns that fix would change, before and after; nothing is written")
+	flags.BoolVar(&f.safeOnly, "safe-only", false, "with --fix, make only safe repairs")
+	flags.BoolVar(&f.unsafe, "unsafe", false, "with --fix, also make repairs that remove recorded content")
 	flags.BoolVar(&f.jsonl, "jsonl", false, "write JSON Lines: the session, its turns, calls and findings")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show infos too")
 	flags.BoolVar(&f.noPager, "no-pager", false, "never start a pager")
@@ -86,6 +94,10 @@ asked for, 2 if the transcript cannot be read or the command line is wrong.`,
 	f.defineReading(cmd)
 	f.fileFlags.define(cmd)
 	exclusive(cmd, "problems", "all")
+	for _, other := range []string{"problems", "turn", "call", "all", "jsonl"} {
+		exclusive(cmd, "fix", other)
+	}
+	exclusive(cmd, "safe-only", "unsafe")
 	exclusive(cmd, "turn", "call")
 	exclusive(cmd, "turn", "problems")
 	exclusive(cmd, "call", "problems")
@@ -115,6 +127,8 @@ func newShowing(a *app, f *showFlags, changed func(string) bool) (*showing, erro
 		return nil, fmt.Errorf("--context: expected a number from 0, got %d", f.context)
 	case changed("context") && !f.problems:
 		return nil, errors.New("--context needs --problems")
+	case (f.safeOnly || f.unsafe) && !f.fix:
+		return nil, errors.New("--safe-only and --unsafe need --fix")
 	case changed("call") && f.call == "":
 		return nil, errors.New(`--call: expected an id, got ""`)
 	}
@@ -156,7 +170,7 @@ func (x *showing) show(ctx context.Context, t *target) error {
 		return err
 	}
 	defer src.Close()
-	opts := session.Options{Check: x.settings(t.config).options(t), Texts: !x.flags.noExcerpt, Rows: x.flags.all || x.chooses()}
+	opts := session.Options{Check: x.settings(t.config).options(t), Texts: !x.flags.noExcerpt, Rows: x.flags.all || x.flags.fix || x.chooses()}
 	opts.Check.Identity = t.identity()
 	if now := x.settings(t.config); !x.flags.verbose {
 		opts.Check.Shown = func(r *rules.Rule, at rules.Severity) bool { return at > rules.Info || now.shows(r) }
@@ -196,7 +210,30 @@ func (x *showing) show(ctx context.Context, t *target) error {
 	if x.flags.jsonl {
 		return x.write(ctx, func(w io.Writer) error { return report.MapJSON(w, src, s, o) })
 	}
+	if x.flags.fix {
+		return x.showFixed(ctx, t, src, s, opts, o)
+	}
 	return x.write(ctx, func(w io.Writer) error { return report.Map(w, src, s, o) })
+}
+
+// showFixed writes what a repair would change.
+func (x *showing) showFixed(ctx context.Context, t *target, src *source.Source, before *session.Session, opts session.Options, o report.MapOptions) error {
+	fix := engine.FixOptions{Options: opts.Check, SafeOnly: x.flags.safeOnly, Unsafe: x.flags.unsafe}
+	fix.Placeholder = x.settings(t.config).placeholder
+	got, err := engine.Settle(ctx, src, fix)
+	if errors.As(err, new(*engine.ProofError)) || errors.As(err, new(*engine.CheckOnlyError)) {
+		return fmt.Errorf("%s: %w", t.path, err)
+	}
+	if err != nil {
+		return err
+	}
+	after := before
+	if got.Changed() {
+		if after, err = session.Read(ctx, got.Pieces.Source(), opts); err != nil {
+			return err
+		}
+	}
+	return x.write(ctx, func(w io.Writer) error { return report.MapFixed(w, src, got, before, after, o) })
 }
 
 // chooses reports whether a part of the session is asked for.
@@ -225,7 +262,7 @@ func (x *showing) shows(t *session.Thread) bool {
 // admits returns an error if nothing of a session is asked for.
 func (x *showing) admits(path string, s *session.Session) error {
 	var names, ids []string
-	turns, found := 0, false
+	turns, found := 0, x.flags.scope == "all"
 	for i := range s.Threads {
 		t := &s.Threads[i]
 		if t.Name != "" {

@@ -80,6 +80,8 @@ type mapper struct {
 	numbers, places     int               // the widths of columns
 	byLine              bool              // places are lines, not messages
 	threads             int               // that were shown
+	keeps               bool              // rows are kept and not written
+	rows                [][]part
 }
 
 // A besideTurns is a finding about no turn.
@@ -190,7 +192,13 @@ func (m *mapper) header() {
 		about = append(about, spent(m.Last-m.First))
 	}
 	about = append(about, short(m.Size))
-	parts := []part{colored(m.style.path, what), bare(": " + strings.Join(about, ", "))}
+	parts := []part{colored(m.style.path, what), bare(": ")}
+	for i, text := range about {
+		if i > 0 {
+			parts = append(parts, bare(", "))
+		}
+		parts = append(parts, unbroken(nil, text))
+	}
 	errors, warnings := 0, 0
 	for i := range m.Problems {
 		switch m.Problems[i].Severity {
@@ -205,7 +213,7 @@ func (m *mapper) header() {
 		severity rules.Severity
 	}{{errors, rules.Error}, {warnings, rules.Warning}} {
 		if n.n > 0 {
-			parts = append(parts, bare(", "), colored(m.style.severity(n.severity), count(n.n, n.severity.String())))
+			parts = append(parts, bare(", "), unbroken(m.style.severity(n.severity), count(n.n, n.severity.String())))
 		}
 	}
 	m.out.fold(m.opts.width(), "  ", parts...)
@@ -234,7 +242,7 @@ func (m *mapper) lead(number int, place, at string) []part {
 		n = strconv.Itoa(number)
 	}
 	text := fmt.Sprintf("%*s %*s ", m.numbers, n, m.places, place)
-	if m.First > 0 {
+	if m.First > 0 && !m.keeps {
 		text += fmt.Sprintf("%*s ", timeWidth, at)
 	}
 	return []part{colored(m.style.gutter, text), bare(" ")}
@@ -260,7 +268,7 @@ func (m *mapper) place(t *session.Thread, at source.Span, message int) string {
 // row writes a row, cut at the width.
 func (m *mapper) row(parts ...part) {
 	if measure(parts...) <= m.opts.width() {
-		m.out.line(parts...)
+		m.write(parts)
 		return
 	}
 	for n := len(parts); n > 0; n-- {
@@ -273,9 +281,18 @@ func (m *mapper) row(parts ...part) {
 		if cut.text == parts[n-1].text {
 			cut.text = written(head(cells([]byte(cut.text)), room-1)) + m.signs.cut // what follows is left out
 		}
-		m.out.line(append(slices.Clone(parts[:n-1]), cut)...)
+		m.write(append(slices.Clone(parts[:n-1]), cut))
 		return
 	}
+}
+
+// write writes a row, or keeps it for who writes it beside another one.
+func (m *mapper) write(parts []part) {
+	if m.keeps {
+		m.rows = append(m.rows, parts)
+		return
+	}
+	m.out.line(parts...)
 }
 
 // within returns a text in so many columns.
@@ -483,7 +500,7 @@ func (m *mapper) turn(t *session.Thread, i int32, depth int) {
 	m.ReadTimes(i, i+1)
 	turn := &m.Turns[i]
 	m.beside(turn.Record)
-	if turn.Answers && len(m.turns[i]) == 0 && turn.CallLo == turn.CallHi {
+	if turn.Answers && len(m.turns[i]) == 0 && turn.CallLo == turn.CallHi && !m.keeps {
 		return // its results are at their calls
 	}
 	at := ""
@@ -608,12 +625,13 @@ func (m *mapper) outcome(t *session.Thread, c *session.Call) (string, *color.Col
 			about = append(about, place)
 		}
 	}
-	if r.MS >= 0 {
-		about = append(about, spent(r.MS))
-	}
-	about = append(about, short(r.Bytes))
-	if r.Placeholder {
+	switch {
+	case r.Placeholder:
 		about = append(about, "placeholder")
+	case r.MS >= 0:
+		about = append(about, spent(r.MS), short(r.Bytes))
+	default:
+		about = append(about, short(r.Bytes))
 	}
 	if r.Failed {
 		about = append(about, "error")
@@ -667,6 +685,9 @@ func (m *mapper) marks(found []*session.Problem) (out []part) {
 
 // rules returns the names of the rules of findings, each once.
 func (m *mapper) rules(found []*session.Problem) (out []part) {
+	if m.keeps { // the repair names them
+		return nil
+	}
 	var told []*rules.Rule
 	for _, p := range found {
 		if !slices.Contains(told, p.Rule) {
@@ -679,7 +700,7 @@ func (m *mapper) rules(found []*session.Problem) (out []part) {
 
 // beside writes the findings about no turn up to a record.
 func (m *mapper) beside(record int32) {
-	if m.opts.Only != nil {
+	if m.opts.Only != nil || m.keeps {
 		return
 	}
 	for len(m.rest) > 0 && m.rest[0].record <= record {
