@@ -198,6 +198,7 @@ func (x *showing) show(ctx context.Context, t *target) error {
 	o := report.MapOptions{
 		Options: report.Options{NoExcerpt: x.flags.noExcerpt, Width: x.width()},
 		ASCII:   !unicodeLocale(x.env), Version: about.Version, Problems: x.flags.problems, Context: x.flags.context, All: x.flags.all, Thread: x.shows,
+		SafeOnly: x.flags.safeOnly, Unsafe: x.flags.unsafe,
 	}
 	if o.Color, err = useColor(x.flags.color, x.env, x.terminal); err != nil {
 		return err

@@ -29,6 +29,8 @@ type MapOptions struct {
 	// Problems shows only what is around findings: so many turns before and behind.
 	Problems bool
 	Context  int
+	// SafeOnly and Unsafe are the classes of repairs that MapFixed was allowed to show.
+	SafeOnly, Unsafe bool
 	// All folds nothing.
 	All bool
 	// Thread reports whether a thread is shown; nil for all.
@@ -189,7 +191,7 @@ func (m *mapper) header() {
 	}
 	about = append(about, count(turns, "turn"), count(r.Calls, "call"), count(r.Results, "result"))
 	if m.Last > m.First {
-		about = append(about, spent(m.Last-m.First))
+		about = append(about, spent(m.Last-m.First)+" from "+time.UnixMilli(m.First).Format("2006-01-02"))
 	}
 	about = append(about, short(m.Size))
 	parts := []part{colored(m.style.path, what), bare(": ")}

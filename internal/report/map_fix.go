@@ -23,7 +23,9 @@ func MapFixed(w io.Writer, src *source.Source, f *engine.Fixed, before, after *s
 	m := newMapper(src, before, &opts)
 	m.header()
 	if !f.Changed() {
-		m.out.line(bare("There is nothing to repair."))
+		sum := FixSummary{SafeOnly: opts.SafeOnly, Unsafe: opts.Unsafe}
+		sum.AddFixed(f)
+		m.out.fold(opts.width(), "", bare("There is nothing to repair. "+sum.left()))
 		return m.out.flush(w)
 	}
 	half := opts
@@ -52,9 +54,12 @@ func MapFixed(w io.Writer, src *source.Source, f *engine.Fixed, before, after *s
 		}
 	}
 	m.out.line()
-	var sum FixSummary
+	sum := FixSummary{SafeOnly: opts.SafeOnly, Unsafe: opts.Unsafe}
 	sum.AddFixed(f)
 	m.out.fold(opts.width(), "", bare(fmt.Sprintf("%s (%s): all other bytes stay identical, and a second run changes nothing.", count(len(f.Repairs), "change"), sum.deeds())))
+	if left := sum.left(); left != "" {
+		m.out.fold(opts.width(), "", bare(left))
+	}
 	return m.out.flush(w)
 }
 

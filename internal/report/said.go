@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/json"
 	"regexp"
 	"strings"
 
@@ -18,11 +17,7 @@ func said(raw []byte, cut bool) string {
 	if cut {
 		raw = append(bytes.Clone(escaped(raw)), '"')
 	}
-	var text string
-	if json.Unmarshal(raw, &text) != nil {
-		return string(raw)
-	}
-	return text
+	return gjson.ParseBytes(raw).String()
 }
 
 // lastEscape is an escape at the end of a text that is or may be cut off: a half of a surrogate pair
