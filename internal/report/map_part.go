@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -64,20 +65,31 @@ func (m *mapper) whole(what string, t session.Text) {
 	if t.Size == 0 {
 		return
 	}
-	m.row(colored(m.style.path, fmt.Sprintf("%s, %s", what, short(t.Size))))
+	raw, size := m.Bytes(t), t.Size
+	if len(raw) > 0 && raw[0] == '"' {
+		size -= 2 // the quotes
+	}
+	m.row(colored(m.style.path, fmt.Sprintf("%s, %s", what, short(size))))
 	if m.opts.NoExcerpt {
 		return
 	}
-	for line := range strings.Lines(inBlocks(m.Bytes(t), t.Cut())) {
-		m.out.line(bare("    " + strings.TrimRight(line, "\r\n")))
+	for line := range strings.Lines(inBlocks(raw, t.Cut())) {
+		line = strings.TrimRight(line, "\r\n")
+		if m.opts.ASCII {
+			line = m.within(line, math.MaxInt)
+		}
+		m.out.line(bare("    " + line))
 	}
 }
 
 // inBlocks returns what a text says that may be a list of blocks.
 func inBlocks(raw []byte, cut bool) string {
 	text := said(raw, cut)
-	if cut || !strings.HasPrefix(text, "[") || !gjson.Valid(text) {
+	if cut || !gjson.Valid(text) || text[0] != '[' && text[0] != '{' {
 		return text
+	}
+	if text[0] == '{' {
+		return gjson.Get(text, "@ugly").Raw // in one line
 	}
 	var texts []string
 	all := true
