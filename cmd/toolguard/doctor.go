@@ -169,17 +169,18 @@ func agentName(agent string) string { return strings.ReplaceAll(strings.ToLower(
 type doctor struct {
 	*app
 	*resolver
-	flags   *doctorFlags
-	search  *search
-	finder  *store.Finder
-	home    string
-	now     time.Time
-	alive   func(pid int) bool
-	stores  []*storeReport
-	found   *targets
-	colors  bool
-	failed  []report.Missed
-	printed bool // the JSON document is printed
+	flags     *doctorFlags
+	search    *search
+	finder    *store.Finder
+	home      string
+	now       time.Time
+	alive     func(pid int) bool
+	stores    []*storeReport
+	found     *targets
+	colors    bool
+	failed    []report.Missed
+	printed   bool // the JSON document is printed
+	mentioned bool // show was
 }
 
 // newDoctor validates the flags and returns the run that they ask for.

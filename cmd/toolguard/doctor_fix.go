@@ -174,7 +174,11 @@ func (d *doctor) preview(ctx context.Context, s *stored) error {
 	if err := opts.Outline(ctx, src, got, d.options(s.target)); err != nil {
 		return err
 	}
-	return report.Preview(d.stdout, d.short(s.target.path), src, got, opts)
+	err = report.Preview(d.stdout, d.short(s.target.path), src, got, opts)
+	if err == nil && !d.mentioned {
+		d.mentioned = d.mentionsShow(s.target.path, got, shellPath(s.target.path, d.home))
+	}
+	return err
 }
 
 // repair repairs a session.

@@ -237,6 +237,19 @@ func (x *showing) showFixed(ctx context.Context, t *target, src *source.Source, 
 	return x.write(ctx, func(w io.Writer) error { return report.MapFixed(w, src, got, before, after, o) })
 }
 
+// manyRepairs is how many repairs of a file are easier to look at turn by turn.
+const manyRepairs = 10
+
+// mentionsShow says how to look at the repairs of a file turn by turn if there are many, and reports
+// whether it did. shell is the path as a shell reads it.
+func (a *app) mentionsShow(path string, f *engine.Fixed, shell string) bool {
+	if len(f.Repairs) <= manyRepairs {
+		return false
+	}
+	a.note("toolguard show --fix "+shell+" shows these repairs turn by turn.", path, shell)
+	return true
+}
+
 // chooses reports whether a part of the session is asked for.
 func (x *showing) chooses() bool { return x.lo >= 0 || x.flags.call != "" }
 
