@@ -435,6 +435,7 @@ func (a *app) open(ctx context.Context, t *target, jobs int) (src *source.Source
 	}
 	if err == nil && jobs > 1 {
 		src.SetAhead(source.LeastAhead)
+		src.SetJobs(source.LeastAhead, jobs)
 	}
 	return src, err
 }

@@ -57,12 +57,9 @@ func (f *File) Doubt() { f.doubted = true }
 // A conversations yields the conversations of a file, each as soon as it is complete.
 type conversations = iter.Seq2[*transcript.Conversation, error]
 
-// Read detects what a source is and returns its conversations. They are read while the
-// caller ranges over them, which it may do once. Each is valid until the next one. The
-// sequence ends with an *ErrNotTranscript if there are no conversations, and goes on after a
-// *RecordError. If look is not nil, it is called with each record of the source, readable or
-// not, as it is read.
-func Read(src *source.Source, opts detect.Options, look func(source.Record)) (*File, iter.Seq2[*transcript.Conversation, error]) {
+// Open detects what a source is. If look is not nil, it is called with each record of the source,
+// readable or not, as it is read.
+func Open(src *source.Source, opts detect.Options, look func(source.Record)) *Reading {
 	f := &File{}
 	opts.Dialects = opts.Dialects.Knowing(opts.Dialect)
 	fresh := opts.Dialects
@@ -71,12 +68,35 @@ func Read(src *source.Source, opts detect.Options, look func(source.Record)) (*F
 	if shape != nil {
 		f.Decision, f.Document = shape.Decision, shape.Document
 	}
+	r := &Reading{File: f, reading: &reading{file: f, src: src, fresh: fresh, opts: opts, shape: shape, look: look, seed: maphash.MakeSeed()}, err: err}
 	if err != nil {
 		opts.Dialects.Release()
-		return f, func(yield func(*transcript.Conversation, error) bool) { yield(nil, err) }
 	}
-	r := &reading{file: f, src: src, fresh: fresh, opts: opts, shape: shape, look: look, seed: maphash.MakeSeed()}
-	return f, r.conversations
+	return r
+}
+
+// Read is Open for those who read a file from its start to its end.
+func Read(src *source.Source, opts detect.Options, look func(source.Record)) (*File, iter.Seq2[*transcript.Conversation, error]) {
+	r := Open(src, opts, look)
+	return r.File, r.Conversations
+}
+
+// A Reading reads one file.
+type Reading struct {
+	File *File
+	*reading
+	err error // why there are no conversations
+}
+
+// Conversations yields the conversations. They are read while the caller ranges over them, which it
+// may do once. Each is valid until the next one. The sequence ends with an *ErrNotTranscript if there
+// are none, and goes on after a *RecordError.
+func (r *Reading) Conversations(yield func(*transcript.Conversation, error) bool) {
+	if r.err != nil {
+		yield(nil, r.err)
+		return
+	}
+	r.conversations(yield)
 }
 
 // A RecordError is a panic while a record was read. The records behind it can be read.
@@ -123,11 +143,15 @@ func (r *reading) conversations(yield func(*transcript.Conversation, error) bool
 			return
 		}
 	}
-	err := r.finish()
-	r.release()
-	if err != nil {
+	if err := r.end(); err != nil {
 		yield(nil, err)
 	}
+}
+
+// end sets what is known about the file once everything was read, and passes on what was learnt.
+func (r *reading) end() error {
+	defer r.release()
+	return r.finish()
 }
 
 // release passes on what was learnt about values to the readings of later files. A panic does not

@@ -36,7 +36,9 @@ func (d *documents) conversations(yield func(*transcript.Conversation, error) bo
 		d.inside = true
 		return more
 	}
-	d.renew()
+	if d.rows == nil {
+		d.renew()
+	}
 	for e, err := range d.from.elements {
 		if err != nil {
 			yield(nil, err)

@@ -35,6 +35,7 @@ type inText struct {
 	structured bool // there are structured calls or results
 	read       int64
 	what       string
+	before     int64 // what was read before the message that has it
 	text       []byte
 }
 
@@ -50,6 +51,7 @@ func (t *inText) add(src *source.Source, c *transcript.Conversation) {
 			continue // other messages only explain the syntax
 		}
 		at := m.Span()
+		before := t.read
 		t.read += at.Len()
 		if t.text == nil {
 			t.text = make([]byte, inTextMessage)
@@ -61,10 +63,21 @@ func (t *inText) add(src *source.Source, c *transcript.Conversation) {
 		for _, calls := range textCalls {
 			for _, mark := range calls.marks {
 				if bytes.Contains(t.text[:n], []byte(mark)) {
-					t.what = calls.what
+					t.what, t.before = calls.what, before
 				}
 			}
 		}
+	}
+}
+
+// join adds what was found in the next part of a file, whose messages were searched from its start.
+func (t *inText) join(next *inText) {
+	t.structured = t.structured || next.structured
+	if !t.structured && t.what == "" && t.read <= inTextBytes {
+		if next.what != "" && t.read+next.before <= inTextBytes {
+			t.what = next.what
+		}
+		t.read += next.read
 	}
 }
 

@@ -55,11 +55,16 @@ func each(from elements, use func(element) error) error {
 type records struct {
 	*reading
 	torn []source.Span // what could not be read: records, and parts of lines
+	// framed are the records if not all of the source are read.
+	framed iter.Seq2[source.Record, error]
 }
 
 func (s *records) elements(yield func(element, error) bool) {
 	framed := source.Records(s.src)
-	if doc := s.shape.Document; doc.Index > 0 { // detection has already read it
+	switch doc := s.shape.Document; {
+	case s.framed != nil:
+		framed = s.framed
+	case doc.Index > 0: // detection has already read it
 		framed = source.Again(s.src, doc)
 	}
 	for rec, err := range framed {

@@ -180,6 +180,7 @@ type findingKind struct {
 	repairs    bool
 	class      operation.Class
 	byStrategy bool
+	most       int // how many are kept
 }
 
 // A kindCount is the number of findings of a kind and, once some are not kept, the index of
@@ -199,28 +200,37 @@ func (c *checker) counted(f *rules.Finding) bool {
 	if most == math.MaxInt || c.visit != nil && c.visit.needs(f) {
 		return false
 	}
-	k := findingKind{rule: f.Rule, severity: f.Severity}
+	k := findingKind{rule: f.Rule, severity: f.Severity, most: most}
 	if f.Fix != nil && !c.unrepaired {
 		k.repairs, k.class, k.byStrategy = true, f.Fix.Class, f.Fix.ByStrategy || !c.opts.asked(f)
 	}
+	if c.part != nil {
+		c.part.kind = k
+	}
+	return c.over(k, 1) > 0
+}
+
+// over counts n findings of a kind, and returns how many of them are more than are kept.
+func (c *checker) over(k findingKind, n int) int {
 	if c.kinds == nil {
 		c.kinds = map[findingKind]kindCount{}
 	}
 	was := c.kinds[k]
-	now := kindCount{was.n + 1, was.rest}
-	if now.n > most {
-		if was.n == most {
+	now := kindCount{was.n + n, was.rest}
+	over := max(0, min(n, now.n-k.most))
+	if over > 0 {
+		if was.n <= k.most {
 			now.rest = len(c.report.Rest)
-			rest := Finding{Finding: rules.Finding{Rule: f.Rule, Severity: f.Severity}, Path: c.src.Name()}
+			rest := Finding{Finding: rules.Finding{Rule: k.rule, Severity: k.severity}, Path: c.src.Name()}
 			if k.repairs {
 				rest.Fix = &operation.Operation{Class: k.class, ByStrategy: k.byStrategy}
 			}
-			c.report.Rest = append(c.report.Rest, Rest{Finding: rest, Kept: most})
+			c.report.Rest = append(c.report.Rest, Rest{Finding: rest, Kept: k.most})
 		}
-		c.report.Rest[now.rest].N++
+		c.report.Rest[now.rest].N += over
 	}
 	c.kinds[k] = now
-	return now.n > most
+	return over
 }
 
 // seen reports whether the message of such a finding will be shown to anybody.
@@ -291,8 +301,9 @@ type checker struct {
 	emitted     rules.Finding // the last one
 	// unrepaired is set while a conversation is read that is never repaired.
 	unrepaired bool
-	placer     *placer // nil before the first use
-	units      *units  // nil if nobody asks for units
+	placer     *placer  // nil before the first use
+	units      *units   // nil if nobody asks for units
+	part       *rowPart // that is checked beside others; nil for a whole source
 }
 
 func newChecker(src *source.Source, opts Options) *checker {
@@ -344,18 +355,30 @@ func (c *checker) goesOn(n int64) bool {
 func (c *checker) run(ctx context.Context) (*Report, error) {
 	c.ctx = ctx
 	var log *repair.Log // receives each record
-	look := func(rec source.Record) {
-		if log != nil {
-			log.Add(rec)
-		}
-		if c.units != nil {
-			c.units.begin(c, rec)
+	var look func(source.Record)
+	if c.visit != nil || c.units != nil {
+		look = func(rec source.Record) {
+			if log != nil {
+				log.Add(rec)
+			}
+			if c.units != nil {
+				c.units.begin(c, rec)
+			}
 		}
 	}
-	file, conversations := container.Read(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect, Request: c.opts.Request}, look)
+	reading := container.Open(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect, Request: c.opts.Request}, look)
+	file := reading.File
 	c.report.File = file
 	if c.visit != nil && c.visit.first { // later rounds mostly have nothing left to repair
 		log = c.logOf(file)
+	}
+	conversations := reading.Conversations
+	if c.trim == nil && c.see == nil && reading.SideBySide() {
+		conversations = func(yield func(*transcript.Conversation, error) bool) {
+			if err := c.sideBySide(reading); err != nil {
+				yield(nil, err)
+			}
+		}
 	}
 	for conv, err := range conversations {
 		var not *detect.ErrNotTranscript
@@ -706,6 +729,9 @@ func (c *checker) emit(found rules.Finding) {
 	if f.Severity == rules.Off || c.opts.Ignore != nil && c.opts.Ignore(f) {
 		return
 	}
+	if c.part != nil {
+		c.part.kind = findingKind{}
+	}
 	if c.counted(f) {
 		return
 	}
@@ -722,6 +748,9 @@ func (c *checker) emit(found rules.Finding) {
 		for i := range f.Related {
 			f.Related[i].Span = c.unfolded.Origin(f.Related[i].Span)
 		}
+	}
+	if c.part != nil {
+		c.part.kinds = append(c.part.kinds, c.part.kind)
 	}
 	c.keep(f, index, place)
 }

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"iter"
 
+	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/repair"
 	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
@@ -39,8 +41,32 @@ const (
 // unfit says why a repair is not offered that cannot be made where its finding is.
 const unfit = "toolguard cannot make this repair without losing or guessing content"
 
-// mostTried is the number of bytes of messages on which repairs are tried.
-const mostTried = 256 << 20
+// mostTried is the number of bytes of messages on which repairs are tried. For a row of a dataset it is
+// less, and depends on the row alone, because rows are checked in any order.
+const (
+	mostTried      = 256 << 20
+	mostTriedInRow = 1 << 20
+	triedPerByte   = 64
+)
+
+// allowance returns on how many bytes of messages repairs of a conversation may be tried, besides
+// those that were tried before.
+func (c *checker) allowance(conv *transcript.Conversation) int64 {
+	if !c.inRows() {
+		return mostTried - c.tried
+	}
+	size := int64(0)
+	for i := range conv.Messages {
+		size += conv.Messages[i].Span().Len()
+	}
+	return min(mostTried, mostTriedInRow+triedPerByte*size)
+}
+
+// inRows reports whether each line of the file is a row of its own.
+func (c *checker) inRows() bool {
+	f := c.report.File
+	return f.Framing == source.FramingLines && f.Container == detect.ContainerConversations
+}
 
 // ask notes the repair that a finding requests, and numbers it.
 func (c *checker) ask(op *operation.Operation) {
@@ -119,13 +145,14 @@ func (c *checker) offer(plan *repair.Plan) (map[*operation.Operation]edit.Fix, e
 	// selected by name.
 	kept := plan.Conv.Use == transcript.UseDataset || plan.Conv.Use == transcript.UseTrace
 	var able map[*operation.Operation]edit.Fix
+	most := c.tried + c.allowance(plan.Conv)
 	for f := range c.askers(offerAsked) {
 		op := f.Fix
 		if !c.goesOn(workOfFinding) {
 			return nil, c.err
 		}
 		var fix edit.Fix
-		if c.tried += plan.Extent(op); c.tried <= mostTried {
+		if c.tried += plan.Extent(op); c.tried <= most {
 			var ok bool
 			var err error
 			if fix, ok, err = plan.Compile(op); err == nil && !ok && op.Else != nil {

@@ -1,6 +1,9 @@
 package source
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"iter"
+)
 
 const (
 	// offsetStep is the number of offsets for each one that is stored whole.
@@ -38,6 +41,23 @@ func (o *Offsets) Append(offset int64) {
 	}
 	o.last = offset
 	o.n++
+}
+
+// All yields the offsets in order.
+func (o *Offsets) All() iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		for i, m := range o.marks {
+			for k := range min(o.n-i*offsetStep, offsetStep) {
+				if k > 0 {
+					gap, n := binary.Uvarint(m.gaps)
+					m.offset, m.gaps = m.offset+int64(gap), m.gaps[n:]
+				}
+				if !yield(m.offset) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Len returns the number of offsets.

@@ -44,7 +44,9 @@ type Source struct {
 	// progress counts what is read of a file or a stream.
 	progress *progress
 	ahead    bool
-	asLines  bool // the framing is known: one record per line
+	jobs     int   // how many goroutines may read stretches
+	stretch  int64 // how many bytes a stretch has at least, 0 for the default
+	asLines  bool  // the framing is known: one record per line
 	// text is the whole source if it is in memory, and nil otherwise.
 	text []byte
 	// near is the record being examined. Spans inside it are served without reading.
