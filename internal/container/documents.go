@@ -25,6 +25,8 @@ type documents struct {
 	// the first one.
 	seq *sequence
 	at  detect.Place
+	// inRecord counts the conversations of the current record from 0.
+	inRecord int
 	// inside is set while a record is read, and not while a conversation of it is used.
 	inside bool
 }
@@ -97,7 +99,7 @@ func (d *documents) inYAML(yield func(*transcript.Conversation, error) bool) {
 
 // read yields the conversations of a record and reports whether to continue.
 func (d *documents) read(e element, yield func(*transcript.Conversation, error) bool) bool {
-	d.root.Record = e.record
+	d.root.Record, d.inRecord = e.record, 0
 	d.root.Fields(e.val, nil, nil)
 	found := d.shape.Places
 	if d.shape.Places = nil; found == nil {
@@ -134,6 +136,10 @@ func (d *documents) found(e element, found []detect.Place, yield func(*transcrip
 func (d *documents) inElement(c *transcript.Conversation) *transcript.Conversation {
 	if c != nil {
 		c.Element, c.List = d.at.Element, d.at.List
+		if d.shape.Framing == source.FramingLines {
+			c.Seed = "row " + strconv.Itoa(d.inRecord)
+		}
+		d.inRecord++
 	}
 	return c
 }

@@ -157,6 +157,23 @@ type Rest struct {
 	Kept int // how many of the kind are kept
 }
 
+// byKind orders the entries of Rest: in which order their kinds were found depends on how a source was
+// read.
+func byKind(a, b Rest) int {
+	class := func(r *Rest) (class operation.Class, byStrategy int) {
+		switch {
+		case r.Fix == nil:
+			return 0, -1
+		case r.Fix.ByStrategy:
+			return r.Fix.Class, 1
+		}
+		return r.Fix.Class, 0
+	}
+	classOfA, strategyOfA := class(&a)
+	classOfB, strategyOfB := class(&b)
+	return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.Rule.Name, b.Rule.Name), cmp.Compare(strategyOfA, strategyOfB), cmp.Compare(classOfA, classOfB))
+}
+
 // All yields each kept finding with 1, and each entry of Rest with its count.
 func (r *Report) All() iter.Seq2[*Finding, int] {
 	return func(yield func(*Finding, int) bool) {
@@ -406,6 +423,7 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 		return c.report, c.units.end(c)
 	}
 	c.file(file)
+	slices.SortFunc(c.report.Rest, byKind)
 	if err := cmp.Or(c.err, c.src.Unchanged()); err != nil {
 		return nil, err
 	}

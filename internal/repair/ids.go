@@ -78,7 +78,7 @@ func (p *Plan) made() *names {
 		switch key := pairing.Key(t); {
 		case key == "":
 			h := fnv.New64a()
-			fmt.Fprintf(h, "%d/%d/%s", c.Index, i, call.Name.Text())
+			fmt.Fprintf(h, "%s/%d/%s", cmp.Or(c.Seed, strconv.Itoa(c.Index)), i, call.Name.Text())
 			minted := fmt.Sprintf("call_%012x", h.Sum64()&(1<<48-1))
 			n.own[i] = p.fresh(p.fit(minted, minted))
 		case seen[key]:

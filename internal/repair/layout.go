@@ -236,7 +236,7 @@ func (l *layout) placeholder(c int32) []byte {
 	r := dialect.NewResult{
 		Kind: call.Kind, Text: source.Quote(l.resultText(c)),
 		Element: l.at(l.Conv.Blocks[call.Block].Span), Message: l.value(call.Message),
-		Fresh: func() string { return derivedID(l.Conv.Name, call.ID.Raw, int(c), false) },
+		Fresh: func() string { return derivedID(cmp.Or(l.Conv.Seed, l.Conv.Name), call.ID.Raw, int(c), false) },
 	}
 	if l.named >= 0 {
 		r.Named = l.value(l.Conv.Results[l.named].Message)

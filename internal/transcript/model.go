@@ -84,6 +84,9 @@ type Conversation struct {
 	Dialect string
 	// Row says that the conversation is one of many in a file, without a request around it.
 	Row bool
+	// Seed is what new ids are derived from, if each record of the file is a row of its own: its place
+	// in the record. So they do not depend on other rows. It is "" for other conversations.
+	Seed string
 	// Provider is the profile of the provider if the messages have features that only
 	// this provider has; "" means that of the dialect.
 	Provider string

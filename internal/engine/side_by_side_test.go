@@ -1,0 +1,162 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/sample"
+	"github.com/toolguard/toolguard/internal/source"
+)
+
+// rowsOf returns rows of all kinds: sound ones, those of the fixtures, and each with a fault.
+func rowsOf(t *testing.T) (rows []string) {
+	t.Helper()
+	for _, pattern := range []string{"*/ok/*.jsonl", "*/broken/*.jsonl", "*/ok/*.json", "*/broken/*.json"} {
+		paths, err := filepath.Glob(filepath.Join("..", "..", "testdata", "transcripts", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasSuffix(path, ".json") {
+				text = bytes.ReplaceAll(text, []byte("\n"), []byte(" "))
+			}
+			if len(text) > 8<<10 {
+				continue
+			}
+			for line := range bytes.Lines(text) {
+				rows = append(rows, string(bytes.TrimRight(line, "\r\n")))
+			}
+		}
+	}
+	return rows
+}
+
+// dataset returns rows in any order, most of them of one kind.
+func dataset(rnd *rand.Rand, all []string) []byte {
+	const sound = `{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c%d","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c%d","content":"r"},{"role":"assistant","content":"a"}]}`
+	var b bytes.Buffer
+	if rnd.IntN(8) == 0 {
+		b.WriteString("\xef\xbb\xbf")
+	}
+	ends := []string{"\n", "\n", "\n", "\n", "\r\n", "\n\n", " \n", "\n \t\n", "", "\x00\x00\n", "\n\x00", "\n\xef\xbb\xbf"}
+	odd := rnd.IntN(4) // how many in 10 rows are odd
+	for i := range 10 + rnd.IntN(80) {
+		row := fmt.Sprintf(sound, i%7, i%7)
+		switch {
+		case i < 4 || rnd.IntN(10) >= odd:
+		case rnd.IntN(3) > 0:
+			row = all[rnd.IntN(len(all))]
+		case rnd.IntN(2) > 0 && len(row) > 40:
+			row = row[:20+rnd.IntN(len(row)-30)] // torn
+		default:
+			row = strings.Replace(row, `"q"`, "\"a\nb\"", 1) // over two lines
+		}
+		b.WriteString(row)
+		if i < 4 || odd == 0 {
+			b.WriteString("\n")
+		} else {
+			b.WriteString(ends[rnd.IntN(len(ends))])
+		}
+	}
+	return b.Bytes()
+}
+
+// TestSideBySide: the report of rows that several goroutines check is that of a check from the start
+// to the end, wherever the stretches begin, and whatever is kept of it.
+func TestSideBySide(t *testing.T) {
+	t.Parallel()
+	all := rowsOf(t)
+	split := 0
+	for seed := range uint64(sample.Size(400, 4000, 100)) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		text := dataset(rnd, all)
+		opts := Options{Edits: rnd.IntN(2) > 0, Excerpts: rnd.IntN(2) > 0}
+		switch rnd.IntN(4) {
+		case 0:
+			opts.Most = 1 + rnd.IntN(5)
+		case 1:
+			opts.Most, opts.Shown = 3, func(_ *rules.Rule, s rules.Severity) bool { return s > rules.Info }
+		case 2:
+			opts.Ignore = func(f *rules.Finding) bool { return f.Span.Start%3 == 0 }
+		}
+		want := rowsReport(t, text, opts, 0)
+		for range 3 {
+			stretch := 1 + rnd.Int64N(int64(len(text)))
+			if rnd.IntN(2) > 0 {
+				stretch = 1 + rnd.Int64N(400)
+			}
+			got := rowsReport(t, text, opts, stretch)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("seed %d, stretches of %d bytes (-want +got):\n%s", seed, stretch, diff)
+			}
+			split++
+		}
+	}
+	if split == 0 {
+		t.Error("nothing was split")
+	}
+}
+
+// rowsReport returns all that a check says of a text, read in stretches or, without any, from the start to
+// the end.
+func rowsReport(t *testing.T, text []byte, opts Options, stretch int64) map[string]any {
+	t.Helper()
+	src := source.NewSource("rows", bytes.NewReader(text), int64(len(text)))
+	if stretch > 0 {
+		src.SetJobs(0, 3)
+		src.SetStretch(stretch)
+	}
+	rep, err := Check(context.Background(), src, opts)
+	if err != nil {
+		return map[string]any{"error": err.Error()}
+	}
+	f := rep.File
+	var starts []int64
+	for at := range f.Starts.All() {
+		starts = append(starts, at)
+	}
+	return map[string]any{
+		"findings": fmt.Sprintf("%+v", describedFindings(rep)), "rest": describedRest(rep), "calls": rep.Calls, "results": rep.Results, "skipped": rep.Skipped,
+		"records": f.Records, "without": f.Skipped, "opaque": f.Opaque, "conversations": f.Conversations, "faults": fmt.Sprintf("%+v", f.Faults), "broken": f.Broken,
+		"keys": fmt.Sprintf("%+v", f.Keys), "links": fmt.Sprintf("%+v", f.Links), "logs": f.Logs, "starts": starts, "why": f.CheckOnly, "text": f.InText, "decision": fmt.Sprintf("%+v", f.Decision),
+	}
+}
+
+// describedRest returns what is only counted, as texts.
+func describedRest(rep *Report) (out []string) {
+	for _, r := range rep.Rest {
+		op := ""
+		if r.Fix != nil {
+			op = fmt.Sprintf("%+v", *r.Fix)
+		}
+		out = append(out, fmt.Sprintf("%s %s %d %d %s", r.Rule.Name, r.Severity, r.N, r.Kept, op))
+	}
+	return out
+}
+
+// describedFindings returns findings as texts.
+func describedFindings(rep *Report) (out []string) {
+	for f := range rep.Findings.All() {
+		op, rule := "", f.Rule.Name
+		if f.Fix != nil {
+			op = fmt.Sprintf("%+v", *f.Fix)
+		}
+		copied := *f
+		copied.Fix, copied.withheld, copied.EditAt, copied.Rule = nil, nil, nil, nil
+		out = append(out, fmt.Sprintf("%s %+v %s %v\n", rule, copied, op, f.EditAt != nil))
+	}
+	return out
+}
