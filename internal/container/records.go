@@ -98,12 +98,12 @@ func (s *records) inside(v source.Value) source.Value {
 }
 
 func (s *records) note(rec source.Record) {
+	if s.look != nil { // who looks may begin another row
+		s.look(rec)
+	}
 	s.file.Records++
 	s.noteBroken(rec)
 	s.file.Starts.Append(rec.Span.Start)
-	if s.look != nil {
-		s.look(rec)
-	}
 	for _, f := range rec.Faults {
 		s.file.Faults = append(s.file.Faults, transcript.RecordFault{Fault: f, Record: int32(rec.Index), Whole: rec.Span})
 		switch n := len(s.torn); {

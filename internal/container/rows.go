@@ -1,6 +1,7 @@
 package container
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/toolguard/toolguard/internal/detect"
@@ -10,7 +11,7 @@ import (
 
 // SideBySide reports whether parts of the file can be read side by side: each line is a row of its own.
 func (r *Reading) SideBySide() bool {
-	return r.err == nil && r.shape.Class == detect.ClassConversation && r.shape.Framing == source.FramingLines && r.look == nil && r.src.Jobs() > 1
+	return r.err == nil && r.shape.Class == detect.ClassConversation && r.shape.Framing == source.FramingLines && r.src.Jobs() > 1
 }
 
 // A RowReader reads stretches of a file whose lines are rows. It is for one goroutine, and keeps what
@@ -21,58 +22,71 @@ type RowReader struct {
 	rows *documents
 }
 
-// RowReader returns a reader of stretches.
-func (r *Reading) RowReader() *RowReader {
+// RowReader returns a reader of stretches. If look is not nil, it is called with each record before it
+// counts.
+func (r *Reading) RowReader(look func(source.Record)) *RowReader {
 	shape := *r.shape
 	shape.Places = nil // they are in the record that detection read
 	opts := r.opts
 	opts.Dialects = r.fresh.Remembering()
-	in := &reading{src: r.src.Fork(), fresh: r.fresh, opts: opts, shape: &shape, seed: r.seed}
+	in := &reading{file: &File{Decision: r.shape.Decision}, src: r.src.Fork(), fresh: r.fresh, opts: opts, shape: &shape, look: look, seed: r.seed}
 	return &RowReader{Source: in.src, reading: in, rows: &documents{reading: in}}
 }
 
-// A Stretch is what was read in a stretch of a file. Its records and conversations are numbered from
-// its start.
-type Stretch struct {
-	At   source.Stretch
-	File *File
+// File returns what is known of the stretch so far, or since Cut. Records are numbered from the start of
+// the stretch, conversations as they are counted.
+func (w *RowReader) File() *File { return w.file }
 
+// Cut begins to count anew, and returns what was known.
+func (w *RowReader) Cut() *File {
+	f := w.file
+	w.file = &File{Decision: f.Decision, doubted: f.doubted}
+	return f
+}
+
+// A Text is what was seen in the messages of a stretch.
+type Text struct {
 	seen, taken int
 	inText      inText
 }
 
-// Conversations yields the conversations in a stretch, and notes in it what is known about them. They
-// are valid until the next one.
-func (w *RowReader) Conversations(st *Stretch) func(yield func(*transcript.Conversation, error) bool) {
+// Conversations yields the conversations in a stretch, each valid until the next one. It goes on after a
+// *RecordError.
+func (w *RowReader) Conversations(at *source.Stretch) iter.Seq2[*transcript.Conversation, error] {
+	r := w.reading
+	r.keys, r.seen, r.taken, r.inText = doubledKeys{}, 0, 0, inText{text: r.inText.text}
+	w.Cut()
+	w.rows.from = &records{reading: r, framed: source.ReadStretch(r.src, at)}
 	return func(yield func(*transcript.Conversation, error) bool) {
-		r := w.reading
-		st.File = &File{Decision: r.shape.Decision}
-		r.file, r.keys, r.seen, r.taken, r.inText = st.File, doubledKeys{}, 0, 0, inText{text: r.inText.text}
-		w.rows.from = &records{reading: r, framed: source.ReadStretch(r.src, &st.At)}
 		for c, err := range w.rows.conversations {
 			if err == nil {
 				err = r.complete(c)
 			}
-			if !yield(c, err) || err != nil {
-				break
+			if !yield(c, err) {
+				return
 			}
 		}
-		st.seen, st.taken, st.inText = r.seen, r.taken, r.inText
-		st.inText.text = nil
 	}
 }
 
-// Release passes on what the reader has learnt. It must not be called after a panic.
-func (w *RowReader) Release() { w.opts.Dialects.Release() }
+// Text returns what was seen in the messages of the stretch that was read.
+func (w *RowReader) Text() Text {
+	t := Text{w.seen, w.taken, w.inText}
+	t.inText.text = nil
+	return t
+}
 
-// Join adds what was read in the next stretch to the file.
-func (r *Reading) Join(st *Stretch) {
-	f, g := r.File, st.File
-	before := int32(f.Records)
+// Release passes on what the reader has learnt. It must not be called after a panic.
+func (w *RowReader) Release() { w.release() }
+
+// Join adds what is known of the rows behind those that are known. before is how many records are in
+// front of the ones that are numbered from 1.
+func (f *File) Join(g *File, before int32) {
 	f.Records += g.Records
 	f.Skipped += g.Skipped
 	f.Opaque += g.Opaque
 	f.Conversations += g.Conversations
+	f.doubted = f.doubted || g.doubted
 	if g.CheckOnly != "" {
 		f.CheckOnly = g.CheckOnly
 	}
@@ -102,8 +116,19 @@ func (r *Reading) Join(st *Stretch) {
 	for at := range g.Starts.All() {
 		f.Starts.Append(at)
 	}
-	r.seen, r.taken = r.seen+st.seen, r.taken+st.taken
-	r.inText.join(&st.inText)
+}
+
+// Clear forgets what is known of rows.
+func (f *File) Clear() {
+	starts := f.Starts
+	starts.Clear()
+	*f = File{Decision: f.Decision, Starts: starts, doubted: f.doubted}
+}
+
+// See adds what was seen in the messages of the next stretch.
+func (r *Reading) See(t Text) {
+	r.seen, r.taken = r.seen+t.seen, r.taken+t.taken
+	r.inText.join(&t.inText)
 }
 
 // End sets what is known about the file once all stretches were joined.

@@ -347,6 +347,9 @@ func (c *checker) renew() {
 	*c = *newChecker(was.src, was.opts)
 	c.report, c.ctx, c.left, c.err, c.units = was.report, was.ctx, was.left, was.err, was.units
 	c.report.Findings, c.report.Rest = Findings{}, nil
+	if was.part != nil {
+		c.part = &rowPart{}
+	}
 	c.firstDial, c.dials = c.report.File.Conversations, nil
 	c.same, c.placeholder = c.sameCall, c.now.placeholder
 }
@@ -390,7 +393,7 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 		log = c.logOf(file)
 	}
 	conversations := reading.Conversations
-	if c.trim == nil && c.see == nil && reading.SideBySide() {
+	if c.visit == nil && c.trim == nil && c.see == nil && reading.SideBySide() {
 		conversations = func(yield func(*transcript.Conversation, error) bool) {
 			if err := c.sideBySide(reading); err != nil {
 				yield(nil, err)

@@ -3,6 +3,8 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
+	"slices"
 	"sync"
 
 	"github.com/toolguard/toolguard/internal/contain"
@@ -11,9 +13,11 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A rowPart is a stretch of rows that was checked, numbered from its start.
+// A rowPart is rows that were checked beside others: all of a stretch, or one in which something was
+// found, or several without that. Records are numbered from the start of the stretch, and
+// conversations from the first row.
 type rowPart struct {
-	container.Stretch
+	file           *container.File
 	calls, results int
 	found          Findings
 	kinds          []findingKind // of each of found; the zero kind if all of it are kept
@@ -22,41 +26,89 @@ type rowPart struct {
 	offers         []offer
 	details        packed
 	merging        map[int32]bool
-	err            error
-	done           chan struct{}
+	units          []Unit // if they are asked for
+}
+
+// A rowStretch is a stretch of a file.
+type rowStretch struct {
+	at    source.Stretch
+	parts []*rowPart
+	text  container.Text
+	err   error
+	done  chan struct{}
 }
 
 // A rowChecker checks stretches of rows on its own goroutine.
 type rowChecker struct {
 	*checker
-	in *container.RowReader
+	in     *container.RowReader
+	st     *rowStretch
+	sound  *rowPart // the rows before the current one, as far as nothing was found in them
 }
 
 func (c *checker) newRowChecker(ctx context.Context, reading *container.Reading) *rowChecker {
-	in := reading.RowReader()
-	w := &rowChecker{newChecker(in.Source, c.opts), in}
-	w.ctx = ctx
+	w := &rowChecker{}
+	var look func(source.Record)
+	if c.units != nil {
+		look = func(rec source.Record) { w.units.begin(w.checker, rec) }
+	}
+	w.in = reading.RowReader(look)
+	w.checker = newChecker(w.in.Source, c.opts)
+	if w.ctx = ctx; c.units != nil {
+		w.units = &units{ended: w.ended}
+	}
 	return w
 }
 
 // check checks a stretch.
-func (w *rowChecker) check(p *rowPart) {
+func (w *rowChecker) check(st *rowStretch) {
 	c := w.checker
-	c.part, c.report, c.found, c.kinds = p, &Report{Path: c.src.Name()}, Findings{}, nil
-	c.operations, c.offers, c.details, c.asked, c.dials = nil, nil, packed{}, packedRef{}, nil
-	c.merging = map[int32]bool{}
-	clear(c.logs)
-	for conv, err := range w.in.Conversations(&p.Stretch) {
-		if err != nil {
-			p.err = err
-			return
+	w.st, w.sound = st, nil
+	conversations := w.in.Conversations(&st.at)
+	w.begin()
+	if c.units != nil {
+		c.units.started, c.units.row = false, Unit{}
+	}
+	for conv, err := range conversations {
+		var lost *container.RecordError
+		switch {
+		case err != nil && c.units != nil && errors.As(err, &lost):
+			c.units.lose(c, lost)
+		case err != nil:
+			st.err = err
+		case c.units != nil:
+			c.units.check(c, conv)
+		default:
+			c.conversation(conv)
 		}
-		c.report.File = p.File
-		c.conversation(conv)
-		if p.err = cmp.Or(c.err, c.ctx.Err()); p.err != nil {
+		if st.err = cmp.Or(st.err, c.err, c.ctx.Err()); st.err != nil {
 			return
 		}
 	}
+	if c.units != nil {
+		st.err = cmp.Or(c.units.endRow(c), c.err)
+	} else {
+		w.end()
+	}
+	if w.sound != nil {
+		st.parts = append(st.parts, w.sound)
+	}
+	st.text = w.in.Text()
+}
+
+// begin begins a part.
+func (w *rowChecker) begin() {
+	c := w.checker
+	c.part, c.report, c.found, c.kinds = &rowPart{}, &Report{Path: c.src.Name(), File: w.in.File()}, Findings{}, nil
+	c.operations, c.offers, c.details, c.asked, c.dials, c.firstDial = nil, nil, packed{}, packedRef{}, nil, 0
+	c.merging = map[int32]bool{}
+	clear(c.logs)
+}
+
+// end ends the part that was begun.
+func (w *rowChecker) end() *rowPart {
+	c, p := w.checker, w.part
+	p.file = w.in.Cut()
 	p.calls, p.results, p.found, p.offers, p.details, p.merging = c.report.Calls, c.report.Results, c.found, c.offers, c.details, c.merging
 	for k, n := range c.kinds {
 		if n.n > k.most {
@@ -66,6 +118,34 @@ func (w *rowChecker) check(p *rowPart) {
 			p.over[k] = n.n - k.most
 		}
 	}
+	w.st.parts = append(w.st.parts, p)
+	return p
+}
+
+// ended takes a row that has ended. Rows in which nothing was found are joined here.
+func (w *rowChecker) ended(row *Unit) error {
+	c, f := w.checker, w.in.File()
+	if w.sound == nil {
+		w.sound = &rowPart{file: &container.File{Decision: f.Decision}}
+	}
+	if row.Caught == nil && len(f.Faults)+len(f.Broken)+len(f.Keys)+len(f.Links)+len(f.Logs)+c.found.n+len(c.kinds) == 0 && f.CheckOnly == "" {
+		s := w.sound
+		s.file.Join(f, 0)
+		f.Clear()
+		s.calls, s.results, s.units = s.calls+c.report.Calls, s.results+c.report.Results, append(s.units, *row)
+		c.report.Calls, c.report.Results, c.dials, c.firstDial = 0, 0, c.dials[:0], 0
+		clear(c.merging)
+		clear(c.logs)
+		return nil
+	}
+	if len(w.sound.units) > 0 {
+		w.st.parts = append(w.st.parts, w.sound)
+	}
+	w.sound = nil
+	p := w.end()
+	p.units = []Unit{*row}
+	w.begin()
+	return nil
 }
 
 // sideBySide checks stretches of rows on several goroutines, and joins what they find in the order of
@@ -73,7 +153,7 @@ func (w *rowChecker) check(p *rowPart) {
 func (c *checker) sideBySide(reading *container.Reading) error {
 	ctx, stop := context.WithCancel(c.ctx)
 	jobs := c.src.Jobs()
-	work, parts := make(chan *rowPart), make(chan *rowPart, 2*jobs)
+	work, parts := make(chan *rowStretch), make(chan *rowStretch, 2*jobs)
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer stop()
@@ -99,9 +179,10 @@ func (c *checker) sideBySide(reading *container.Reading) error {
 					w.check(p)
 					return nil
 				})
-				if err != nil {
-					p.err, w = err, nil // what it has learnt may be half written
+				if err != nil || p.doubted() {
+					w = nil // what it has learnt may be half written
 				}
+				p.err = cmp.Or(p.err, err)
 				close(p.done)
 			}
 			if w != nil {
@@ -112,15 +193,17 @@ func (c *checker) sideBySide(reading *container.Reading) error {
 	if err := c.join(ctx, reading, parts); err != nil {
 		return err
 	}
-	c.asked = c.found.packed.end() // the next findings are about the file
+	if c.units != nil {
+		c.units.started, c.units.joined = true, true
+	}
 	return reading.End()
 }
 
 // stretches passes stretches of the source to who checks them, and in the same order to who joins
 // them.
-func (c *checker) stretches(ctx context.Context, work, parts chan<- *rowPart) {
+func (c *checker) stretches(ctx context.Context, work, parts chan<- *rowStretch) {
 	for at, err := range c.src.Fork().Stretches() {
-		p := &rowPart{Stretch: container.Stretch{At: at}, done: make(chan struct{})}
+		p := &rowStretch{at: at, done: make(chan struct{})}
 		if err != nil {
 			p = failed(err)
 		} else {
@@ -138,64 +221,98 @@ func (c *checker) stretches(ctx context.Context, work, parts chan<- *rowPart) {
 	}
 }
 
-// failed returns a part that could not be checked.
-func failed(err error) *rowPart {
-	p := &rowPart{err: err, done: make(chan struct{})}
+// doubted reports whether a panic was caught in a row of the stretch.
+func (st *rowStretch) doubted() bool {
+	return slices.ContainsFunc(st.parts, func(p *rowPart) bool { return slices.ContainsFunc(p.units, func(u Unit) bool { return u.Caught != nil }) })
+}
+
+// failed returns a stretch that could not be checked.
+func failed(err error) *rowStretch {
+	p := &rowStretch{err: err, done: make(chan struct{})}
 	close(p.done)
 	return p
 }
 
 // join joins stretches. If a record reaches into the next stretch, it reads both as one.
-func (c *checker) join(ctx context.Context, reading *container.Reading, parts <-chan *rowPart) error {
+func (c *checker) join(ctx context.Context, reading *container.Reading, parts <-chan *rowStretch) error {
 	var own *rowChecker
-	again := func(at source.Stretch) (*rowPart, error) {
+	again := func(at source.Stretch) (*rowStretch, error) {
 		if own == nil {
 			own = c.newRowChecker(ctx, reading)
 		}
-		p := &rowPart{Stretch: container.Stretch{At: at}}
-		own.check(p)
-		return p, p.err
+		st := &rowStretch{at: at}
+		own.check(st)
+		return st, st.err
 	}
 	wasted := int64(0)
-	for p := range parts {
-		<-p.done
-		if p.err != nil {
-			return p.err
+	for st := range parts {
+		<-st.done
+		if st.err != nil {
+			return st.err
 		}
-		for p.At.End > p.At.To {
+		for st.at.End > st.at.To {
 			next, more := <-parts
 			if !more {
 				break
 			}
 			<-next.done
 			var err error
-			if p, err = again(source.Stretch{From: p.At.From, To: next.At.To}); err != nil {
+			if st, err = again(source.Stretch{From: st.at.From, To: next.at.To}); err != nil {
 				return err
 			}
 		}
-		if wasted += p.At.Wasted; wasted > source.MostWasted {
+		if wasted += st.at.Wasted; wasted > source.MostWasted {
 			// Reading wastes so much that it will do less of what wastes it.
-			rest, err := again(source.Stretch{From: p.At.From, To: c.src.Size(), Wasted: wasted - p.At.Wasted})
+			rest, err := again(source.Stretch{From: st.at.From, To: c.src.Size(), Wasted: wasted - st.at.Wasted})
 			if err != nil {
 				return err
 			}
-			c.add(reading, rest)
-			return nil
+			return c.addStretch(reading, rest)
 		}
-		c.add(reading, p)
+		if err := c.addStretch(reading, st); err != nil {
+			return err
+		}
 	}
 	return c.ctx.Err()
 }
 
-// add adds what was found in the next stretch.
-func (c *checker) add(reading *container.Reading, p *rowPart) {
+// addStretch adds what was found in the next stretch, and passes its rows on if they are asked for.
+func (c *checker) addStretch(reading *container.Reading, st *rowStretch) error {
+	reading.See(st.text)
+	before := int32(c.report.File.Records)
+	for _, p := range st.parts {
+		c.add(p, before)
+		for i := range p.units {
+			u := &p.units[i]
+			u.Record += before
+			u.File = c.report
+			if c.found.n+len(c.report.File.Faults)+len(c.report.File.Broken)+len(c.report.File.Keys)+len(c.report.File.Links) == 0 && u.Caught == nil {
+				if err := c.units.take(u); err != nil {
+					return err
+				}
+				continue
+			}
+			c.units.started, c.units.row = true, *u
+			if err := c.units.endRow(c); err != nil {
+				return err
+			}
+		}
+		if p.units != nil {
+			c.forget()
+		}
+	}
+	return nil
+}
+
+// add adds what was found in the next rows. before is how many records are in front of the stretch.
+func (c *checker) add(p *rowPart, before int32) {
 	file := c.report.File
-	records, conversations, offers := int32(file.Records), file.Conversations, int32(len(c.offers))
-	reading.Join(&p.Stretch)
+	conversations, offers := file.Conversations, int32(len(c.offers))
+	file.Join(p.file, before)
 	c.report.Calls += p.calls
 	c.report.Results += p.results
 	for record := range p.merging {
-		c.merging[record+records] = true
+		c.merging[record+before] = true
 	}
 	from := unpacker{packed: &p.details}
 	for _, o := range p.offers {
@@ -220,7 +337,7 @@ func (c *checker) add(reading *container.Reading, p *rowPart) {
 		if k.rule != nil && c.over(k, 1) > 0 {
 			continue
 		}
-		f.Record += records
+		f.Record += before
 		if f.Conversation >= 0 {
 			f.Conversation += conversations
 		}
@@ -232,4 +349,5 @@ func (c *checker) add(reading *container.Reading, p *rowPart) {
 	for k, n := range p.over {
 		c.over(k, n)
 	}
+	c.asked = c.found.packed.end() // the next findings are about other rows or the file
 }

@@ -80,7 +80,7 @@ func TestSideBySide(t *testing.T) {
 	t.Parallel()
 	all := rowsOf(t)
 	split := 0
-	for seed := range uint64(sample.Size(400, 4000, 100)) {
+	for seed := range uint64(sample.Size(40, 1000, 20)) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		text := dataset(rnd, all)
 		opts := Options{Edits: rnd.IntN(2) > 0, Excerpts: rnd.IntN(2) > 0}
@@ -133,6 +133,47 @@ func rowsReport(t *testing.T, text []byte, opts Options, stretch int64) map[stri
 		"records": f.Records, "without": f.Skipped, "opaque": f.Opaque, "conversations": f.Conversations, "faults": fmt.Sprintf("%+v", f.Faults), "broken": f.Broken,
 		"keys": fmt.Sprintf("%+v", f.Keys), "links": fmt.Sprintf("%+v", f.Links), "logs": f.Logs, "starts": starts, "why": f.CheckOnly, "text": f.InText, "decision": fmt.Sprintf("%+v", f.Decision),
 	}
+}
+
+// TestUnitsSideBySide: so are the rows that are passed on, with what was found in each.
+func TestUnitsSideBySide(t *testing.T) {
+	t.Parallel()
+	all := rowsOf(t)
+	for seed := range uint64(sample.Size(30, 800, 20)) {
+		rnd := rand.New(rand.NewPCG(seed, 2))
+		text := dataset(rnd, all)
+		want := unitTexts(t, text, 0)
+		for range 3 {
+			stretch := 1 + rnd.Int64N(int64(len(text)))
+			if rnd.IntN(2) > 0 {
+				stretch = 1 + rnd.Int64N(400)
+			}
+			if diff := cmp.Diff(want, unitTexts(t, text, stretch)); diff != "" {
+				t.Fatalf("seed %d, stretches of %d bytes (-want +got):\n%s", seed, stretch, diff)
+			}
+		}
+	}
+}
+
+// unitTexts returns all units of a text as texts.
+func unitTexts(t *testing.T, text []byte, stretch int64) (out []string) {
+	t.Helper()
+	src := source.NewSource("rows", bytes.NewReader(text), int64(len(text)))
+	if stretch > 0 {
+		src.SetJobs(0, 3)
+		src.SetStretch(stretch)
+	}
+	rep, err := Units(context.Background(), src, Options{Edits: true}, func(u *Unit) error {
+		found := describedFindings(&Report{Findings: u.Findings})
+		copied := *u
+		copied.Findings, copied.File = Findings{}, nil
+		out = append(out, fmt.Sprintf("%+v %v", copied, found))
+		return nil
+	})
+	if err != nil {
+		return append(out, err.Error())
+	}
+	return append(out, fmt.Sprint(rep.Calls, rep.Results, rep.File.Records, rep.File.Conversations, rep.File.Skipped, rep.File.Opaque, rep.File.InText))
 }
 
 // describedRest returns what is only counted, as texts.

@@ -74,6 +74,10 @@ type units struct {
 	// these were found. lists are the arrays that hold them.
 	elements []int64
 	lists    []source.Span
+	// ended takes each row when it ends, before it is judged; nil to judge it here. joined is set if rows
+	// were judged as others ended them.
+	ended  func(*Unit) error
+	joined bool
 	// loose is set if a conversation is in no list. answer is set if there is only one and it
 	// is recorded output.
 	loose, answer bool
@@ -172,6 +176,9 @@ func (u *units) endRow(c *checker) error {
 		row.Unreadable = row.Unreadable || f.Unreadable()
 		row.Span.Start, row.Span.End = min(row.Span.Start, f.Span.Start), max(row.Span.End, f.Span.End)
 	}
+	if u.ended != nil {
+		return u.ended(row)
+	}
 	if row.Caught == nil {
 		if err := u.judge(c); err != nil {
 			u.lose(c, err)
@@ -191,6 +198,9 @@ func (u *units) judge(c *checker) (caught error) {
 	file := c.report.File
 	if len(file.Faults)+len(file.Broken)+len(file.Keys)+len(file.Links)+c.found.n == 0 {
 		return nil
+	}
+	if d := c.opts.Dialects.ByName(file.Dialect); d != nil { // as it will be known of the file
+		file.CheckOnly = cmp.Or(d.CheckOnly, file.CheckOnly)
 	}
 	c.file(file)
 	if c.err == nil {
@@ -221,8 +231,10 @@ func (c *checker) forget() {
 // end passes on what is left once the source has been read.
 func (u *units) end(c *checker) error {
 	if u.started {
-		if err := u.endRow(c); err != nil {
-			return err
+		if !u.joined {
+			if err := u.endRow(c); err != nil {
+				return err
+			}
 		}
 		return cmp.Or(c.err, c.src.Unchanged())
 	}

@@ -43,6 +43,9 @@ func (o *Offsets) Append(offset int64) {
 	o.n++
 }
 
+// Clear removes all offsets.
+func (o *Offsets) Clear() { o.marks, o.gaps, o.last, o.n = o.marks[:0], o.gaps[:0], 0, 0 }
+
 // All yields the offsets in order.
 func (o *Offsets) All() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
