@@ -71,6 +71,9 @@ func (w *rows) row(r *run, u *engine.Unit) error {
 	if u.Unreadable && len(names) == 0 {
 		names = []string{unreadable}
 	}
+	if err := w.tryRow(r, u, at); err != nil {
+		return err
+	}
 	return w.rejected(r, names, Reason{Record: u.Record, Span: at}, &u.Findings)
 }
 

@@ -899,6 +899,12 @@ const ordersSeverity = "info; by provider with --send or --provider, and in a re
 // sent reports whether the history is about to be sent to a provider.
 func (c *Context) sent() bool { return c.Send || c.Target || c.Use == transcript.UseBody }
 
+// past reports whether the conversation is a record of the past, which nobody asks to judge as a
+// request.
+func (c *Context) past() bool {
+	return !c.Send && !c.Target && (c.Use == transcript.UseDataset || c.Use == transcript.UseTrace)
+}
+
 // want returns the required form of the arguments of a call. A provider that copies an API
 // may require another form.
 func (c *Context) want(call *transcript.Call) transcript.ArgsConvention {
