@@ -424,8 +424,9 @@ type Context struct {
 	signedTurns map[int32]bool   // valid if signedKnown is set
 	signedKnown bool
 	twins       []twins           // by call; nil until needed
-	opaque      map[string]int32  // the messages that cannot be read, by the texts in them; nil until needed
+	opaque      map[string]int    // the positions of what cannot be read, by the texts in it; nil until needed
 	byStart     []int32           // messages in the order of the file; nil until needed
+	unread      []int32           // for each element of a list that is not read, the message after it; nil until needed
 	lost        map[string]int32  // records with results that are not read, by the ids of their calls; nil until needed
 	answers     map[int32][]int32 // results by call; nil until needed
 	strays      map[stray]int32   // the last results that name no call; nil until needed
@@ -594,8 +595,8 @@ func (c *Context) halfRenamed(f *Finding) {
 		} else {
 			id = c.Results[do.Result].ID
 		}
-		if m, named := c.named(pairing.Key(id)); named {
-			f.Fix, f.Unfixed = nil, c.messageAt(m)+", which toolguard cannot read, contains the id too, and the id would not change there"
+		if at, named := c.named(pairing.Key(id)); named {
+			f.Fix, f.Unfixed = nil, c.elementAt(at)+", which toolguard cannot read, contains the id too, and the id would not change there"
 		}
 	case *operation.RenamePairs:
 		for _, i := range do.Calls {
