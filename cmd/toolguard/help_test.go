@@ -91,10 +91,11 @@ func TestHelpWidth(t *testing.T) {
 		everyCommand(func(cmd *cobra.Command) {
 			for _, flag := range []string{"help", "short-help"} {
 				cmd.InitDefaultHelpFlag()
-				if f := cmd.Flags().Lookup(flag); f == nil || f.Value.Set("true") != nil {
+				if cmd.Flags().Lookup(flag) == nil {
 					continue
-				} else {
-					f.Changed = true
+				}
+				if err := cmd.Flags().Set(flag, "true"); err != nil {
+					t.Fatal(err)
 				}
 				var b strings.Builder
 				if err := usage.Write(&b, cmd, flagGroups(), width); err != nil {

@@ -16,7 +16,7 @@ func TestRowsAsRequests(t *testing.T) {
 		`{"type":"function_call","call_id":"call_1","name":"f","arguments":"{}","id":"fc_1"},{"type":"function_call_output","call_id":"call_1","output":"1"}]`
 	rows := strings.Repeat(`{"messages":`+items+"}\n", 2)
 	single := `{"input":` + items + `}` + "\n"
-	zdr := strings.Replace(rows, `,"encrypted_content":"gAAA"`, "", -1)
+	zdr := strings.ReplaceAll(rows, `,"encrypted_content":"gAAA"`, "")
 	for _, c := range []struct {
 		name, text, rule string
 		opts             Options
