@@ -48,7 +48,8 @@ type Reason struct {
 	SHA256 [32]byte // of those bytes
 	// Internal says that the check or the repair panicked. Then there are no findings.
 	Internal bool
-	// Findings are the findings at or above the limit, with places in the source.
+	// Findings are the findings at or above the limit, or else those whose repair failed its proof,
+	// with places in the source.
 	Findings engine.Findings
 }
 
@@ -293,9 +294,17 @@ func (r *run) rejected(names []string, reason Reason, found *engine.Findings) er
 		return err
 	}
 	reason.Path, reason.Line = r.src.Name(), at.Line
-	if found != nil {
+	if found == nil {
+		return r.Reason(&reason)
+	}
+	for f := range found.All() {
+		if f.Severity >= r.FailOn || f.Unproved() {
+			reason.Findings.Add(f)
+		}
+	}
+	if reason.Findings.Len() == 0 { // the repair of less severe findings failed its proof
 		for f := range found.All() {
-			if f.Severity >= r.FailOn || f.Unproved() {
+			if slices.Contains(names, f.Rule.Name) {
 				reason.Findings.Add(f)
 			}
 		}

@@ -452,6 +452,9 @@ func TestUnproved(t *testing.T) {
 		if p.err != nil || p.out != tt.out || p.rejects != tt.rejects || p.Repaired != 0 || p.Rules["missing-call-id"] != 1 {
 			t.Errorf("%v, %+v\n%s\n%s", p.err, p.Counts, p.out, p.rejects)
 		}
+		if found := p.reasons[0].Findings.List(); len(found) == 0 || found[0].Rule.Name != "missing-call-id" {
+			t.Errorf("rejected without a finding: %+v", found)
+		}
 	}
 }
 
