@@ -61,9 +61,10 @@ type Counts struct {
 	Warned   int
 	WarnedBy map[string]int
 	// Repairable are the rejected conversations that more repairs would save, and Missing the
-	// numbers of these by the rules whose repair has to be allowed.
-	Repairable int
-	Missing    map[string]int
+	// numbers of these by the rules whose repair has to be allowed. Untried are those of which
+	// nobody knows, because many others were tried.
+	Repairable, Untried int
+	Missing             map[string]int
 	// NotJudged are the rows and elements without a conversation. They are kept.
 	NotJudged int
 	// Rules are the numbers of rejected conversations by rule.
@@ -78,6 +79,7 @@ func (c *Counts) Add(more *Counts) {
 	c.Repaired += more.Repaired
 	c.Warned += more.Warned
 	c.Repairable += more.Repairable
+	c.Untried += more.Untried
 	c.NotJudged += more.NotJudged
 	for _, m := range []struct {
 		to   *map[string]int

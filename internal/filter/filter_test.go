@@ -581,6 +581,16 @@ func TestWarned(t *testing.T) {
 	}
 }
 
+// TestFewAreTried: of very many rejected rows, only the first ones are tried, and the others are counted.
+func TestFewAreTried(t *testing.T) {
+	t.Parallel()
+	const more = 7
+	p := parts(t, strings.Repeat(open+"\n", mostTrials+more), Options{})
+	if p.err != nil || p.Rejected != mostTrials+more || p.Repairable != mostTrials || p.Untried != more {
+		t.Errorf("%v: rejected %d, repairable %d, untried %d", p.err, p.Rejected, p.Repairable, p.Untried)
+	}
+}
+
 // TestRepairableIsTried: a conversation is called repairable only if the repairs save it, also if
 // one repair leaves work for the next, and if only a strategy gives a finding a repair.
 func TestRepairableIsTried(t *testing.T) {

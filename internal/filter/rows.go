@@ -17,6 +17,7 @@ type rows struct {
 	written  int64 // everything before it has been written or rejected
 	valueEnd int64 // the end of the previous row's value
 	text     []byte
+	tried    int // rejected rows of which more repairs were tried
 }
 
 // row takes the next row.
