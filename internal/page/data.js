@@ -17,7 +17,7 @@
  * @property {number} [d] how many sub-agents it is in
  * @property {number} t the turn, -1 for none
  * @property {boolean} [f] whether it is the first one of its turn
- * @property {string} [r] the role of the turn
+ * @property {string} [r] the role of its turn
  * @property {number} [ms] when the turn was, in milliseconds since 1970
  * @property {number} [dt] since the turn before, in milliseconds
  * @property {Span} at
@@ -105,6 +105,9 @@ async function unpackJSON(id) {
 	return JSON.parse(new TextDecoder().decode(await unpack(id)))
 }
 
+/** How many blocks of rows are kept. */
+const mostBlocks = 10
+
 /** The rows of a variant. @implements {RowSource} */
 class Rows {
 	/** @param {Head} head @param {Variant} variant */
@@ -117,13 +120,16 @@ class Rows {
 		this.inBlock = head.rowsInBlock
 		/** @type {Map<string, Row[]>} */
 		this.here = new Map()
-		this.load = remembering(10, async id => {
-			/** @type {Row[]} */
-			const rows = await unpackJSON(id)
-			if (this.here.size >= 10) this.here.delete(/** @type {string} */ (this.here.keys().next().value))
-			this.here.set(id, rows)
-			return rows
-		})
+		this.unpacked = remembering(mostBlocks, unpackJSON)
+	}
+
+	/** @param {string} id @returns {Promise<Row[]>} */
+	async load(id) {
+		const rows = await this.unpacked(id)
+		this.here.delete(id)
+		this.here.set(id, rows)
+		if (this.here.size > mostBlocks) this.here.delete(/** @type {string} */ (this.here.keys().next().value))
+		return rows
 	}
 
 	/** @param {number} row */
@@ -258,13 +264,16 @@ async function stored(prefix, width, start, length) {
 	return out
 }
 
+/** After how many rows a search ends. */
+const mostHits = 10_000
+
 /**
  * Returns the rows that hold a text, in order. Letters of ASCII are the same in both cases.
  * @param {Rows} rows @param {Bytes} bytes @param {string} query
  * @param {(part: number, found: number) => boolean} goesOn is told how much is done
  */
 async function search(rows, bytes, query, goesOn) {
-	const most = 10_000, step = 1 << 20, latin = new TextDecoder('latin1')
+	const step = 1 << 20, latin = new TextDecoder('latin1')
 	const inString = (/** @type {string} */ s) => JSON.stringify(s).slice(1, -1)
 	const ascii = (/** @type {string} */ s) => s.replace(/[^\0-\x7f]/g, c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'))
 	const once = inString(query)
@@ -273,7 +282,7 @@ async function search(rows, bytes, query, goesOn) {
 	const reach = Math.max(...needles.map(s => s.length)) - 1
 	/** @type {Set<number>} */
 	const found = new Set()
-	for (let from = 0; from < bytes.variant.size && found.size < most; from += step) {
+	for (let from = 0; from < bytes.variant.size && found.size < mostHits; from += step) {
 		const offsets = []
 		for (const part of await bytes.read(from, Math.min(step + reach, bytes.variant.size - from))) {
 			for (const match of latin.decode(part.bytes).matchAll(pattern)) offsets.push(part.at + match.index)

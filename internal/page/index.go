@@ -23,8 +23,8 @@ const (
 
 // marks are how states are shown: the class of a cell, its sign, and the word.
 var marks = [...]struct{ class, sign, word string }{
-	Sound: {"sound", "·", "no problems"}, InUse: {"use", "…", "in use"}, Unread: {"unread", "?", "not read"},
-	Warned: {"warning", "▲", "warnings"}, Broken: {"error", "✗", "errors"},
+	Sound: {"sound", "·", "without problems"}, InUse: {"use", "…", "in use"}, Unread: {"unread", "?", "not read"},
+	Warned: {"warning", "▲", "with warnings"}, Broken: {"error", "✗", "with errors"},
 }
 
 // An Entry is a session on an index.

@@ -49,6 +49,9 @@ type layout struct {
 	problems []int32
 	at       map[int32][]int32
 	spans    [][2]int64 // of the rows of each block that was written: where they begin and end
+	// The first row of each record, and the rows by where they begin, once they are needed.
+	byRecord map[int32]int32
+	byStart  []int32
 }
 
 func (l *layout) blocks() int { return (len(l.entries) + rowsInBlock - 1) / rowsInBlock }
@@ -210,7 +213,8 @@ func (l *layout) rowOf(f *engine.Finding, p *session.Problem) int32 {
 	case p.Loose >= 0 && l.loose[p.Loose] >= 0:
 		return l.loose[p.Loose]
 	}
-	if i := slices.IndexFunc(l.faults, func(x fault) bool { return x.at.Contains(f.Span) && x.record == f.Record }); i >= 0 && l.fault[i] >= 0 {
+	i, known := slices.BinarySearchFunc(l.faults, f.Record, func(x fault, record int32) int { return cmp.Compare(x.record, record) })
+	if known && l.faults[i].at.Contains(f.Span) && l.fault[i] >= 0 {
 		return l.fault[i]
 	}
 	if p.Turn >= 0 {
@@ -222,21 +226,42 @@ func (l *layout) rowOf(f *engine.Finding, p *session.Problem) int32 {
 		}
 		return l.turn[p.Turn]
 	}
+	if row, known := l.records()[f.Record]; known {
+		return row
+	}
 	if p.Thread >= 0 && l.thread[p.Thread] >= 0 {
 		return min(l.thread[p.Thread], int32(len(l.entries)-1))
 	}
 	return l.nearest(f.Span.Start)
 }
 
-// nearest returns the last row that begins at or before an offset, or the first one.
-func (l *layout) nearest(offset int64) int32 {
-	best, at := int32(0), int64(-1)
-	for row := range int32(len(l.entries)) {
-		if start := l.span(row).Start; start <= offset && start > at {
-			best, at = row, start
+// records returns the first row of each record.
+func (l *layout) records() map[int32]int32 {
+	if l.byRecord == nil {
+		l.byRecord = map[int32]int32{}
+		for row := len(l.entries) - 1; row >= 0; row-- {
+			switch e := l.entries[row]; e.kind {
+			case ofElement:
+				l.byRecord[l.s.Elements[e.ref].Record] = int32(row)
+			case ofTurn:
+				l.byRecord[l.s.Turns[e.ref].Record] = int32(row)
+			}
 		}
 	}
-	return best
+	return l.byRecord
+}
+
+// nearest returns the last row that begins at or before an offset, or the first one.
+func (l *layout) nearest(offset int64) int32 {
+	if l.byStart == nil {
+		l.byStart = make([]int32, len(l.entries))
+		for i := range l.byStart {
+			l.byStart[i] = int32(i)
+		}
+		slices.SortStableFunc(l.byStart, func(a, b int32) int { return cmp.Compare(l.span(a).Start, l.span(b).Start) })
+	}
+	n := sort.Search(len(l.byStart), func(i int) bool { return l.span(l.byStart[i]).Start > offset })
+	return l.byStart[max(0, n-1)]
 }
 
 // severity returns the highest severity of the findings of a row.

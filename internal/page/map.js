@@ -70,17 +70,6 @@ const states = {
 const signs = { error: '✗', warning: '▲', info: 'ℹ' }
 const kinds = { thread: '', text: '', reasoning: 'reasoning', media: 'media', other: 'other', call: '', result: 'result', loose: 'result', record: 'record', empty: 'empty' }
 
-/** What a person calls a row, for those who hear it. @param {Row} row */
-function spoken(row) {
-	const words = []
-	if (row.f) words.push(`Turn ${row.t}, ${row.r || 'no role'}.`)
-	words.push({ call: 'Call ' + (row.n ?? ''), thread: row.n ?? '', text: 'Text' }[/** @type {string} */ (row.k)] ?? kinds[row.k])
-	if (row.s) words.push((states[row.s]?.[0] ?? row.s) + '.')
-	for (const note of row.p ?? []) words.push(`${note.severity} ${note.rule}.`)
-	words.push(row.x ?? '')
-	return visible(words.join(' '))
-}
-
 class MapView {
 	/**
 	 * @param {HTMLElement} box
@@ -238,7 +227,6 @@ class MapView {
 		const el = make('div', ['row', row.k, row.f ? 'first' : '', row.r ? 'by-' + row.r : '', row.e ? 'edited' : '', this.hits.has(n) ? 'hit' : ''].filter(Boolean).join(' '))
 		el.id = 'row-' + n
 		el.setAttribute('role', 'option')
-		el.setAttribute('aria-label', spoken(row))
 		el.setAttribute('aria-posinset', String(n + 1))
 		el.setAttribute('aria-setsize', String(this.source.count))
 		el.style.setProperty('--depth', String(Math.min(row.d ?? 0, 8)))
@@ -246,11 +234,11 @@ class MapView {
 		if (row.f && row.dt !== undefined) when = row.dt < 0 ? '−' + duration(-row.dt) : '+' + duration(row.dt)
 		else if (row.f && row.ms) when = new Date(row.ms).toISOString().slice(11, 19)
 		el.append(
-			make('span', 'no', row.f ? String(row.t) : ''),
+			make('span', 'no', row.f ? make('span', 'unseen', 'turn ') : '', row.f ? String(row.t) : ''),
 			make('span', 'who', row.f ? row.r || '–' : ''),
 			make('span', 'when', when),
 			make('span', 'gutter'),
-			make('span', 'said',
+			make('span', 'said', row.k === 'call' ? make('span', 'unseen', 'call ') : '',
 				make('span', 'what', row.k === 'call' || row.k === 'thread' ? row.n || '(no name)' : kinds[row.k]), ' ',
 				make('bdi', 'text', row.x ?? '')),
 			this.facts(row),

@@ -116,7 +116,7 @@ class Panel {
 	/** @param {Bytes} bytes @param {Row} row @param {Row|undefined} other @param {number} n */
 	async show(bytes, row, other, n) {
 		const turn = ++this.turn
-		const name = row.k === 'call' ? `Call ${row.n || '(no name)'}` : row.k === 'result' || row.k === 'loose' ? `Result ${row.n ? 'of ' + row.n : ''}` : row.k === 'thread' ? row.n ?? '' : (row.r || '') + ' ' + row.k
+		const name = row.k === 'call' ? `Call ${row.n || '(no name)'}` : row.k === 'result' || row.k === 'loose' ? `Result ${row.n ? 'of ' + row.n : ''}` : row.k === 'thread' ? row.n ?? '' : row.k[0].toUpperCase() + row.k.slice(1) + (row.r ? ' of ' + row.r : '')
 		const head = make('div', 'head', make('h2', '', name.trim()))
 		const close = button('close', 'Esc', () => this.on.close())
 		head.append(close)
@@ -219,7 +219,6 @@ class Page {
 		if (!row) return
 		if (this.variant !== this.head.before) this.use(this.head.before)
 		await this.map.select(Number(row[1]))
-		byID('map').scrollIntoView({ block: 'nearest' })
 		this.map.list.focus({ preventScroll: true })
 	}
 
@@ -330,6 +329,7 @@ class Page {
 	async selected(n) {
 		const { rows, bytes } = this
 		try {
+			byID('map').scrollIntoView({ block: 'nearest' })
 			const row = await rows.get(n), other = row.o >= 0 ? await rows.get(row.o) : undefined
 			const closed = byID('panel').hidden
 			const shown = this.panel.show(bytes, row, other, n)
@@ -367,7 +367,7 @@ class Page {
 			if (!hits || turn !== this.searching) return
 			this.hits = hits
 			this.map.mark(hits)
-			found.textContent = hits.length ? `${hits.length.toLocaleString('en')} found` : 'not found'
+			found.textContent = hits.length ? `${hits.length.toLocaleString('en')}${hits.length < mostHits ? '' : ' or more'} found` : 'not found'
 		} catch (error) {
 			fail(error)
 		}
@@ -383,4 +383,6 @@ class Page {
 	}
 }
 
-unpackJSON('head').then(head => { new Page(head) }).catch(fail)
+/** @type {Page} */
+let page // for those who look at the page with the tools of a browser
+unpackJSON('head').then(head => { page = new Page(head) }).catch(fail)

@@ -79,6 +79,17 @@ func attacks() []byte {
 	return out.Bytes()
 }
 
+// far returns a request in which the result of the first call is n messages behind it.
+func far(n int) []byte {
+	var out bytes.Buffer
+	out.WriteString(`{"model":"claude-opus-4","messages":[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"toolu_far","name":"Fetch","input":{"url":"https://example.com"}}]}`)
+	for i := range n {
+		fmt.Fprintf(&out, `,{"role":"user","content":"question %d"},{"role":"assistant","content":"answer %d"}`, i, i)
+	}
+	out.WriteString(`,{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_far","content":"here"}]},{"role":"assistant","content":"done"}]}`)
+	return out.Bytes()
+}
+
 // TestPages writes the pages that scripts/page/check.mjs opens, to the folder that TOOLGUARD_PAGES
 // names.
 func TestPages(t *testing.T) {
@@ -102,6 +113,7 @@ func TestPages(t *testing.T) {
 	}
 	save("hostile.html", page(t, "\"><script>owned=1</script>\u202e.jsonl", attacks(), mostPayload))
 	save("small.html", page(t, "session.jsonl", made(func(w io.Writer) error { return bench.CallLog(w, 7, 120_000, 12, 4) }), mostPayload))
+	save("far.html", page(t, "far.json", far(300), mostPayload))
 	save("1mb.html", page(t, "1mb.jsonl", made(func(w io.Writer) error { return bench.CallLog(w, 1, 1<<20, 200, 5) }), mostPayload))
 	big := made(func(w io.Writer) error { return bench.CallLog(w, 1, 50<<20, 4000, 40) })
 	save("50mb.html", page(t, "50mb.jsonl", big, mostPayload))

@@ -41,7 +41,11 @@ func (p *writer) header(s *session.Session, opts Options, longest int64) {
 	if opts.Index != "" {
 		p.put(`<a class="up" href="`, escape(opts.Index), `">all sessions</a> `)
 	}
-	p.put("<h1>", escape(opts.Name), "</h1></div>\n<p class=\"facts\">")
+	p.put("<h1>", escape(opts.Name), "</h1>")
+	if opts.Version != "" {
+		p.put(`<span class="by">toolguard `, escape(opts.Version), "</span>")
+	}
+	p.put("</div>\n<p class=\"facts\">")
 	for i, fact := range facts(s, opts) {
 		if i > 0 {
 			p.put(" <span>·</span> ")
@@ -166,11 +170,11 @@ func (p *writer) problems(l *layout, s *session.Session, opts Options, src *sour
 	}
 	slices.SortStableFunc(groups, func(a, b *group) int { return cmp.Compare(b.severity, a.severity) })
 
-	p.put(`<section id="problems"><details`)
+	p.put(`<section id="problems" aria-labelledby="counted"><details`)
 	if len(groups) > 0 {
 		p.put(" open")
 	}
-	p.put("><summary><h2>", escape(counted(s)), "</h2></summary>\n")
+	p.put("><summary><h2 id=\"counted\">", escape(counted(s)), "</h2></summary>\n")
 	for _, g := range groups {
 		p.group(g, texts, l, s)
 	}
@@ -194,7 +198,7 @@ func (p *writer) group(g *group, texts map[int]*engine.Finding, l *layout, s *se
 	p.put("<ul>")
 	for _, i := range g.shown {
 		f := texts[i]
-		p.put(`<li><a href="#row-`, strconv.Itoa(int(l.rowFor(i))), `">`, escape(place(f, &s.Problems[i], s)), "</a> ", escape(f.Message))
+		p.put(`<li><a href="#row-`, strconv.Itoa(int(l.rowFor(i))), `">`, escape(l.where(i, f)), "</a> ", escape(f.Message))
 		if fix := remedy(f); fix != "" {
 			p.put(` <small>`, escape(fix), "</small>")
 		}
@@ -214,14 +218,28 @@ func (l *layout) rowFor(finding int) int32 {
 	return 0
 }
 
-// place says where a finding is.
-func place(f *engine.Finding, p *session.Problem, s *session.Session) string {
+// where says where a finding is: the place that its link leads to.
+func (l *layout) where(finding int, f *engine.Finding) string {
 	var parts []string
-	if p.Thread >= 0 && len(s.Threads) > 1 && s.Threads[p.Thread].Name != "" {
-		parts = append(parts, s.Threads[p.Thread].Name)
-	}
-	if p.Turn >= 0 {
-		parts = append(parts, "turn "+number(s.Number(p.Turn)))
+	if len(l.entries) > 0 {
+		thread, turn := int32(-1), int32(-1)
+		switch e := l.entries[l.problems[finding]]; e.kind {
+		case ofElement:
+			turn = l.s.Elements[e.ref].Turn
+		case ofTurn:
+			turn = e.ref
+		case ofThread:
+			thread = e.ref
+		}
+		if turn >= 0 {
+			thread = l.s.Turns[turn].Thread
+		}
+		if thread >= 0 && len(l.s.Threads) > 1 && l.s.Threads[thread].Name != "" {
+			parts = append(parts, l.s.Threads[thread].Name)
+		}
+		if turn >= 0 {
+			parts = append(parts, "turn "+number(l.s.Number(turn)))
+		}
 	}
 	return strings.Join(append(parts, "line "+number(f.Start.Line)), ", ")
 }

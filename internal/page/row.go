@@ -74,6 +74,13 @@ func (p *writer) rows(prefix string, l *layout, src *source.Source, s *session.S
 		span := [2]int64{1 << 62, 0}
 		for n := b * rowsInBlock; n < min((b+1)*rowsInBlock, len(l.entries)); n++ {
 			r := l.row(n)
+			if r.Kind == "record" && made == nil {
+				text, err := src.Bytes(source.Span{Start: r.At[0], End: r.At[0] + r.At[1]}.First(2 * mostText))
+				if p.err == nil {
+					p.err = err
+				}
+				r.Text = inLine(string(text), r.At[1] > 2*mostText)
+			}
 			r.Notes = notes[int32(n)]
 			at := source.Span{Start: r.At[0], End: r.At[0] + r.At[1]}
 			if r.At[1] > 0 {
@@ -164,7 +171,7 @@ func (l *layout) row(n int) row {
 	if e.first {
 		l.begin(x.Turn, &out)
 	}
-	out.Turn = s.Number(x.Turn)
+	out.Turn, out.Role = s.Number(x.Turn), s.Turns[x.Turn].Role.String()
 	out.Message, out.Content = part(x.Message), part(x.Content)
 	switch x.Kind {
 	case session.ElementCall:
