@@ -196,9 +196,10 @@ func (s *shortener) shorten(text []byte, base, most int64) (out []byte, parts []
 			keep(i, s.length <= most)
 			continue
 		}
-		if c == '"' {
+		switch c {
+		case '"':
 			s.in, s.length = !s.in, 0
-		} else if c == '\n' {
+		case '\n':
 			s.in = false
 		}
 		keep(i, true)

@@ -239,8 +239,8 @@ func (l *layout) rowOf(f *engine.Finding, p *session.Problem) int32 {
 func (l *layout) records() map[int32]int32 {
 	if l.byRecord == nil {
 		l.byRecord = map[int32]int32{}
-		for row := len(l.entries) - 1; row >= 0; row-- {
-			switch e := l.entries[row]; e.kind {
+		for row, e := range slices.Backward(l.entries) {
+			switch e.kind {
 			case ofElement:
 				l.byRecord[l.s.Elements[e.ref].Record] = int32(row)
 			case ofTurn:

@@ -100,7 +100,7 @@ func write(w io.Writer, src *source.Source, s *session.Session, opts Options, mo
 
 	p.begin("session", opts.Name, pageScripts())
 	p.header(s, opts, raw.longest)
-	p.problems(before, s, opts, src)
+	p.problems(before, opts)
 	p.put(mapMarkup)
 	p.head(before, after, made, raw)
 	p.rows("r", before, src, s, nil, opts, 0, 1)
@@ -131,7 +131,7 @@ func (p *writer) begin(class, title, script string) {
 		hash(script), "; style-src ", hash(styles), "\">\n",
 		`<meta name="viewport" content="width=device-width, initial-scale=1">`, "\n",
 		`<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">`, "\n",
-		"<title>", escape(title), " – toolguard</title>\n<style>", styles, "</style></head>\n<body>\n")
+		"<title>", escape(title), " – toolguard</title>\n<style>", styles, "</style></head>\n<body class=\"", class, "\">\n")
 }
 
 // hash returns how a policy names a script or a style.

@@ -86,7 +86,7 @@ const firstShown = 20_000
 
 /** A text of which the beginning is shown, and more on demand. @param {string} text @param {string} label */
 function long(text, label) {
-	const box = make('div', 'long'), pre = make('pre')
+	const box = make('div', 'long'), pre = make('pre', label === 'Text' ? 'prose' : '')
 	pre.tabIndex = 0
 	pre.setAttribute('role', 'region')
 	pre.setAttribute('aria-label', label)

@@ -2,7 +2,6 @@ package page
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -29,12 +28,9 @@ func command(f *engine.Finding) string {
 // page returns the page of a text, with the session after its repair.
 func page(t testing.TB, name string, text []byte, most int64) []byte {
 	t.Helper()
-	ctx := context.Background()
 	src := source.FromBytes(name, text)
 	opts := Options{Name: name, Version: "1.2.3", Command: command, Index: "index.html"}
-	fixed, err := engine.Settle(ctx, src, engine.FixOptions{Unsafe: true, Options: engine.Options{
-		Over: true, Strategy: map[string]string{"missing-tool-result": "insert"},
-	}})
+	fixed, err := settle(src)
 	if err == nil && fixed.Changed() {
 		opts.After = &Variant{Session: read(t, fixed.Pieces.Source()), Edits: fixed.Edits()}
 	}
@@ -141,7 +137,7 @@ func entries(n int) []Entry {
 	for i := range n {
 		e := Entry{
 			Name: fmt.Sprintf("%08x.jsonl", i*7919), Agent: [...]string{"claude-code", "codex", "gemini-cli"}[i%7%3], Version: fmt.Sprintf("2.1.%d", i%11),
-			Project: fmt.Sprintf("/home/kim/%s", [...]string{"boats", "harbour", "<b>tide</b>"}[i%5%3]), Model: [...]string{"claude-opus-4", "gpt-5"}[i%2],
+			Project: "/home/kim/" + [...]string{"boats", "harbour", "<b>tide</b>"}[i%5%3], Model: [...]string{"claude-opus-4", "gpt-5"}[i%2],
 			Turns: i % 400, Calls: i % 230, Modified: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(-time.Duration(i) * time.Hour),
 		}
 		switch {

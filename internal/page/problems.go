@@ -9,7 +9,6 @@ import (
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/session"
-	"github.com/toolguard/toolguard/internal/source"
 )
 
 // signs are what is before the name of a severity, so that nobody needs to see colors.
@@ -135,7 +134,8 @@ type group struct {
 const mostShown = 100
 
 // problems writes the findings of a session.
-func (p *writer) problems(l *layout, s *session.Session, opts Options, src *source.Source) {
+func (p *writer) problems(l *layout, opts Options) {
+	s := l.s
 	var groups []*group
 	texts := map[int]*engine.Finding{}
 	i := 0
@@ -176,13 +176,13 @@ func (p *writer) problems(l *layout, s *session.Session, opts Options, src *sour
 	}
 	p.put("><summary><h2 id=\"counted\">", escape(counted(s)), "</h2></summary>\n")
 	for _, g := range groups {
-		p.group(g, texts, l, s)
+		p.group(g, texts, l)
 	}
 	p.put("</details></section>\n")
 }
 
 // group writes a group of findings.
-func (p *writer) group(g *group, texts map[int]*engine.Finding, l *layout, s *session.Session) {
+func (p *writer) group(g *group, texts map[int]*engine.Finding, l *layout) {
 	name := g.severity.String()
 	p.put(`<div class="group `, name, `"><h3><span class="sign">`, signs[g.severity], " ", name, `</span> <code>`, escape(g.rule.Name), "</code>")
 	if g.n > 1 {

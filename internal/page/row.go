@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -257,14 +258,8 @@ func (l *layout) ofThread(t *session.Thread, out *row) {
 	case t.Folded:
 		out.Name = plural(t.N, "conversation")
 		out.Text = "nothing was found in " + plural(t.N, "conversation") + ": " + counts
-	case t.Name == "" && len(l.s.Threads) > 1:
-		out.Name = "conversation " + number(t.Conversation)
-		out.Text = counts
 	default:
-		out.Text = counts
-	}
-	if out.Name == "" {
-		out.Name = "conversation"
+		out.Name, out.Text = cmp.Or(t.Name, "main"), counts
 	}
 	if t.At > 0 || t.TurnLo < t.TurnHi {
 		out.At = [2]int64{t.At, 0}
@@ -321,8 +316,12 @@ func arguments(raw []byte, cut bool) string {
 	if !cut && !json.Valid([]byte(text)) {
 		return inLine(text, false)
 	}
+	whole := text
+	if cut {
+		whole += `"}` // mostly it is a text that is cut
+	}
 	var keys, values []string
-	gjson.Parse(text).ForEach(func(key, value gjson.Result) bool {
+	gjson.Parse(whole).ForEach(func(key, value gjson.Result) bool {
 		keys, values = append(keys, key.String()), append(values, value.String())
 		return true
 	})
