@@ -78,7 +78,7 @@ func Index(w io.Writer, title string, entries []Entry) error {
 	}
 	p.put("</p>\n")
 	tokens := p.filters(entries)
-	p.put("</header>\n<main class=\"sessions\">\n<ul class=\"cells\" aria-label=\"Sessions\">\n")
+	p.put("</header>\n<main>\n<div class=\"grid\" role=\"region\" aria-label=\"All sessions\" tabindex=\"0\"><ul class=\"cells\">\n")
 	for i := range entries {
 		e := &entries[i]
 		mark := marks[e.State]
@@ -96,7 +96,7 @@ func Index(w io.Writer, title string, entries []Entry) error {
 			p.put("</span></li>\n")
 		}
 	}
-	p.put("</ul>\n")
+	p.put("</ul></div>\n")
 	p.table(entries, tokens)
 	p.put("</main>\n<script>", indexScript, "</script>\n</body></html>\n")
 	if p.err != nil {

@@ -1,4 +1,5 @@
 'use strict'
+// Filters on the index of sessions.
 {
 	const bar = /** @type {HTMLElement} */ (document.getElementById('bar'))
 	const selects = [...bar.querySelectorAll('select')], cells = document.querySelectorAll('.cells li')

@@ -343,9 +343,10 @@ class MapView {
 		ruler.height = height * ratio
 		context.scale(ratio, ratio)
 		const colors = getComputedStyle(this.box), color = (/** @type {string} */ name) => colors.getPropertyValue(name)
+		const high = this.source.problems.length + this.hits.size > height / 8 ? 1 : 3
 		const tick = (/** @type {number} */ row, /** @type {string} */ name, /** @type {number} */ from) => {
 			context.fillStyle = color(name)
-			context.fillRect(from, Math.min(height - 3, row / this.source.count * height), width - from, 3)
+			context.fillRect(from, Math.min(height - high, row / this.source.count * height), width - from, high)
 		}
 		for (const row of this.hits) tick(row, '--accent', width / 2)
 		for (const [row, severity] of this.source.problems) tick(row, ['--muted', '--muted', '--warning', '--error'][severity], 0)

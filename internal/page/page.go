@@ -61,7 +61,7 @@ type Variant struct {
 }
 
 // mostPayload is how many bytes of a source are on its page. Strings of longer sources are shortened.
-const mostPayload = 200 << 20
+const mostPayload = 200_000_000
 
 // A writer writes a page. After an error it writes nothing.
 type writer struct {

@@ -336,6 +336,21 @@ func TestHostile(t *testing.T) {
 	checkMarkup(t, out.Bytes())
 }
 
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	text := attacks()[:2000]
+	src := source.FromBytes("a", text)
+	var out bytes.Buffer
+	if err := write(&out, src, read(t, src), Options{Name: "a", Version: "1.2.3", Agent: "claude-code 2.1.33", Index: "a?b=\"c\"", Redacted: true}, 1000); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"toolguard 1.2.3", "claude-code 2.1.33", `href="a?b=&quot;c&quot;"`, "Redacted: ", "bytes of each string are on this page"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
 // TestPolicy: browsers run what is embedded, and nothing else.
 func TestPolicy(t *testing.T) {
 	t.Parallel()

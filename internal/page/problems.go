@@ -59,7 +59,7 @@ func (p *writer) header(s *session.Session, opts Options, longest int64) {
 		p.put(`<p class="note">Redacted: texts are replaced by filler of the same length.</p>`, "\n")
 	}
 	if longest > 0 {
-		p.put(`<p class="note">The session is longer than `, size(mostPayload), `: strings of more than `, number(longest), " bytes are shortened on this page.</p>\n")
+		p.put(`<p class="note">The session is long: only the first `, number(longest), " bytes of each string are on this page.</p>\n")
 	}
 	p.put("</header>\n")
 }

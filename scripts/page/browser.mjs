@@ -21,7 +21,7 @@ export class Browser {
 			'--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',
 			'--disable-sync', '--disable-extensions', '--disable-dev-shm-usage', '--hide-scrollbars=false', '--remote-debugging-pipe', '--enable-precise-memory-info',
 			'--js-flags=--expose-gc', `--user-data-dir=${this.profile}`, 'about:blank',
-		], { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] })
+		], { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'], detached: true })
 		this.waiting = new Map()
 		this.listeners = new Set()
 		this.last = 0
@@ -70,9 +70,17 @@ export class Browser {
 	}
 
 	async close() {
-		this.process.kill('SIGKILL')
+		// Chromium is a group of processes, and the last of them still write for a moment.
+		process.kill(-this.process.pid, 'SIGKILL')
 		await this.ended
-		rmSync(this.profile, { recursive: true, force: true, maxRetries: 5 })
+		for (let tries = 20; ; tries--) {
+			try {
+				return rmSync(this.profile, { recursive: true, force: true })
+			} catch (error) {
+				if (!tries) throw error
+				await new Promise(done => setTimeout(done, 100))
+			}
+		}
 	}
 }
 

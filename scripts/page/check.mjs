@@ -124,7 +124,7 @@ try {
 			same(await tab.run('typeof owned'), 'undefined', 'owned')
 			const shown = await tab.run(`document.body.innerText`)
 			same(/[\0-\x08\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b\u200e\u200f\ufeff]/.exec(shown), null, 'hidden characters')
-			if (name === 'shortened.html') holds(shown.includes('are shortened on this page'), 'the page does not say that it is shortened')
+			if (name === 'shortened.html') holds(shown.includes('bytes of each string are on this page'), 'the page does not say that it is shortened')
 			return `${rows} rows`
 		})
 	}
@@ -271,6 +271,15 @@ try {
 		same(await tab.run(`[...document.querySelectorAll('tbody tr')].filter(el => el.checkVisibility()).length`), some, 'rows of the table')
 		same(await tab.run(foreign), [], 'elements')
 		return `${all} cells`
+	})
+
+	await check('no transcript', async tab => {
+		await tab.open(url('skipped.html'))
+		await tab.until(`document.readyState === 'complete' && document.querySelector('.search')`)
+		holds((await tab.run('document.body.innerText')).includes('Not a transcript'), 'the page does not say so')
+		for (const key of ['j', 'k', 'n', 'p', 'c']) await tab.press(key)
+		await tab.run(`page.input.value = 'dear'; page.find()`)
+		await tab.until(`document.querySelector('.found').textContent === 'not found'`)
 	})
 
 	await check('without scripts', async tab => {
