@@ -53,7 +53,7 @@ type Options struct {
 }
 
 // A Variant is a session that was made from another one by edits. Both must be read with
-// Options.Elements and Options.Texts.
+// Options.Times, Options.Texts and Options.Elements.
 type Variant struct {
 	Session *session.Session
 	// Edits are those of the source of the other one, in order.
@@ -79,7 +79,8 @@ func (p *writer) put(parts ...string) {
 	}
 }
 
-// Write writes the page of a session, which must be read with Options.Elements and Options.Texts.
+// Write writes the page of a session, which must be read with Options.Times, Options.Texts and
+// Options.Elements.
 func Write(w io.Writer, src *source.Source, s *session.Session, opts Options) error {
 	return write(w, src, s, opts, mostPayload)
 }

@@ -32,7 +32,7 @@ import (
 // read reads a session as pages need it.
 func read(t testing.TB, src *source.Source) *session.Session {
 	t.Helper()
-	s, err := session.Read(context.Background(), src, session.Options{Texts: true, Elements: true, Rows: true})
+	s, err := session.Read(context.Background(), src, session.Options{Times: true, Texts: true, Elements: true, Rows: true})
 	if err != nil {
 		t.Fatal(err)
 	}
