@@ -59,6 +59,7 @@ type raw struct {
 	most    int64
 	width   int64
 	longest int64 // 0 for whole strings
+	left    bool  // out of the page
 	state   shortener
 	buf     []byte
 }
@@ -71,7 +72,12 @@ func newRaw(src *source.Source, most int64) *raw {
 	return r
 }
 
-func (r *raw) blocks() int { return int((r.src.Size() + r.width - 1) / r.width) }
+func (r *raw) blocks() int {
+	if r.left {
+		return 0
+	}
+	return int((r.src.Size() + r.width - 1) / r.width)
+}
 
 // leastString is how many bytes of each string stay.
 const leastString = 64
@@ -271,6 +277,9 @@ func (p *pieces) after(offset int64) int {
 
 // inserted writes the text that was inserted.
 func (p *writer) inserted(made *pieces) {
+	if p.opts.NoPayload {
+		return
+	}
 	for i := 0; i*blockSize < len(made.text); i++ {
 		from := i * blockSize
 		text := made.text[from:min(from+blockSize, len(made.text))]

@@ -57,6 +57,7 @@
  * @property {number} width bytes of the source in one block
  * @property {number} size
  * @property {number} longest how long strings are at most, 0 if all are whole
+ * @property {boolean} payload whether the source is on the page
  * @property {Variant} before
  * @property {Variant} [after]
  *
@@ -199,6 +200,7 @@ class Bytes {
 	 * @param {number} start @param {number} length @returns {Promise<Part[]>}
 	 */
 	async read(start, length) {
+		if (!this.head.payload) return []
 		const pieces = this.variant.pieces
 		if (!pieces) return stored('p', this.head.width, start, length)
 		const out = [], end = start + length

@@ -48,6 +48,8 @@ type Options struct {
 	After *Variant
 	// Redacted says that texts are filler.
 	Redacted bool
+	// NoPayload leaves out the source and all texts of it, except ids, names, types and roles.
+	NoPayload bool
 	// Index is the address of the page of all sessions, "" for none.
 	Index string
 }
@@ -66,6 +68,7 @@ const mostPayload = 200_000_000
 // A writer writes a page. After an error it writes nothing.
 type writer struct {
 	w    *bufio.Writer
+	opts Options
 	pack packer
 	err  error
 }
@@ -87,7 +90,7 @@ func Write(w io.Writer, src *source.Source, s *session.Session, opts Options) er
 
 // write is Write with a limit for payloads.
 func write(w io.Writer, src *source.Source, s *session.Session, opts Options, most int64) error {
-	p := &writer{w: bufio.NewWriterSize(w, 1<<16)}
+	p := &writer{w: bufio.NewWriterSize(w, 1<<16), opts: opts}
 	before := layOut(s)
 	var after *layout
 	var made *pieces
@@ -95,22 +98,24 @@ func write(w io.Writer, src *source.Source, s *session.Session, opts Options, mo
 		after, made = layOut(opts.After.Session), cut(opts.After.Edits, src.Size())
 	}
 	raw := newRaw(src, most)
-	if p.err = raw.measure(); p.err != nil {
+	if opts.NoPayload {
+		raw.left = true
+	} else if p.err = raw.measure(); p.err != nil {
 		return p.err
 	}
 
 	p.begin("session", opts.Name, pageScripts())
-	p.header(s, opts, raw.longest)
-	p.problems(before, opts)
+	p.header(s, raw.longest)
+	p.problems(before)
 	p.put(mapMarkup)
 	p.head(before, after, made, raw)
-	p.rows("r", before, src, s, nil, opts, 0, 1)
+	p.rows("r", before, src, nil, 0, 1)
 	p.payload(raw, 0, 1)
 	p.put("<script>", pageScripts(), "</script>\n")
-	p.rows("r", before, src, s, nil, opts, 1, before.blocks())
+	p.rows("r", before, src, nil, 1, before.blocks())
 	p.payload(raw, 1, raw.blocks())
 	if after != nil {
-		p.rows("s", after, src, opts.After.Session, made, opts, 0, after.blocks())
+		p.rows("s", after, src, made, 0, after.blocks())
 		p.inserted(made)
 	}
 	p.tail(before, after)

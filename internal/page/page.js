@@ -137,9 +137,9 @@ class Panel {
 		this.box.replaceChildren(...content)
 		this.box.scrollTop = 0
 		const sections = []
-		if (row.c) sections.push(this.section(bytes, row.k === 'call' ? 'Arguments' : row.k === 'result' || row.k === 'loose' ? 'Content' : 'Text', row.c, readable))
-		if (row.k === 'call' && other?.c) sections.push(this.section(bytes, 'Result', other.c, readable))
-		if (row.at[1]) sections.push(this.json(bytes, row))
+		if (row.c && bytes.head.payload) sections.push(this.section(bytes, row.k === 'call' ? 'Arguments' : row.k === 'result' || row.k === 'loose' ? 'Content' : 'Text', row.c, readable))
+		if (row.k === 'call' && other?.c && bytes.head.payload) sections.push(this.section(bytes, 'Result', other.c, readable))
+		if (row.at[1] && bytes.head.payload) sections.push(this.json(bytes, row))
 		const made = await Promise.all(sections)
 		if (turn === this.turn) {
 			parts.replaceChildren(...made)
@@ -278,6 +278,7 @@ class Page {
 		this.found.setAttribute('aria-live', 'polite')
 		const find = make('div', 'search', this.input, button('↑', 'previous hit', () => this.step(-1)), button('↓', 'next hit', () => this.step(1)), this.found)
 		find.setAttribute('role', 'search')
+		find.hidden = !this.head.payload
 		const theme = button('light / dark', '', () => {
 			const root = document.documentElement
 			const dark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches

@@ -351,6 +351,48 @@ func TestNotes(t *testing.T) {
 	}
 }
 
+// TestNoPayload: nothing that was said is on a page without payloads.
+func TestNoPayload(t *testing.T) {
+	for _, path := range fixtures(t) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		src := source.FromBytes(path, text)
+		s := read(t, src)
+		var payloads []string
+		for i := range s.Elements {
+			// Short texts and single words may be names, too.
+			if e := &s.Elements[i]; e.Content.Len() > 20 {
+				if said := string(s.Bytes(e.Text)); len(said) > 20 && strings.Count(said, " ") > 2 {
+					payloads = append(payloads, strings.Trim(said, `"`))
+				}
+			}
+		}
+		if s, err = session.Read(context.Background(), src, session.Options{Times: true, Elements: true, Rows: true}); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := Write(&out, src, s, Options{Name: path, NoPayload: true}); err != nil {
+			t.Fatal(err)
+		}
+		blocks := unpacked(t, out.Bytes())
+		for _, said := range payloads {
+			for id, block := range blocks {
+				if bytes.Contains(block, []byte(said)) {
+					t.Errorf("%s: block %s has %q", path, id, said)
+				}
+			}
+			if bytes.Contains(out.Bytes(), []byte(escape(said))) {
+				t.Errorf("%s: the page has %q", path, said)
+			}
+		}
+		if blocks["p0"] != nil {
+			t.Errorf("%s: the source is on the page", path)
+		}
+	}
+}
+
 // TestPolicy: browsers run what is embedded, and nothing else.
 func TestPolicy(t *testing.T) {
 	t.Parallel()

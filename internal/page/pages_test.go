@@ -110,6 +110,10 @@ func TestPages(t *testing.T) {
 	save("hostile.html", page(t, "\"><script>owned=1</script>\u202e.jsonl", attacks(), mostPayload))
 	save("small.html", page(t, "session.jsonl", made(func(w io.Writer) error { return bench.CallLog(w, 7, 120_000, 12, 4) }), mostPayload))
 	save("skipped.html", page(t, "letter.txt", []byte("Dear Kim,\n"), mostPayload))
+	letter := source.FromBytes("quiet.json", far(20))
+	save("quiet.html", made(func(w io.Writer) error {
+		return Write(w, letter, read(t, letter), Options{Name: "quiet.json", NoPayload: true})
+	}))
 	save("far.html", page(t, "far.json", far(300), mostPayload))
 	save("1mb.html", page(t, "1mb.jsonl", made(func(w io.Writer) error { return bench.CallLog(w, 1, 1<<20, 200, 5) }), mostPayload))
 	big := made(func(w io.Writer) error { return bench.CallLog(w, 1, 50<<20, 4000, 40) })

@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,7 +36,8 @@ func counted(s *session.Session) string {
 }
 
 // header writes what the session is.
-func (p *writer) header(s *session.Session, opts Options, longest int64) {
+func (p *writer) header(s *session.Session, longest int64) {
+	opts := p.opts
 	p.put(`<header id="top"><div class="title">`)
 	if opts.Index != "" {
 		p.put(`<a class="up" href="`, escape(opts.Index), `">all sessions</a> `)
@@ -57,6 +59,9 @@ func (p *writer) header(s *session.Session, opts Options, longest int64) {
 	}
 	if opts.Redacted {
 		p.put(`<p class="note">Redacted: texts are replaced by filler of the same length.</p>`, "\n")
+	}
+	if opts.NoPayload {
+		p.put(`<p class="note">Only ids, names, types and roles of the session are on this page.</p>`, "\n")
 	}
 	if longest > 0 {
 		p.put(`<p class="note">The session is long: only the first `, number(longest), " bytes of each string are on this page.</p>\n")
@@ -119,6 +124,31 @@ func duration(ms int64) string {
 	return strconv.FormatFloat(float64(ms)/1000, 'f', 1, 64) + " s"
 }
 
+// findings yields the kept findings of a session, without payloads if none is to be on the page.
+func (p *writer) findings(s *session.Session) iter.Seq[*engine.Finding] {
+	if p.opts.NoPayload {
+		without := s.Report.Findings.Changed(func(f *engine.Finding) {
+			f.Message = cmp.Or(f.Discreet, f.Message)
+			if f.NestedID {
+				f.CallID = ""
+			}
+			if f.NestedTool {
+				f.Tool = ""
+			}
+		})
+		return without.All()
+	}
+	return s.Report.Findings.All()
+}
+
+// command returns the command that repairs a finding, "" if there is none.
+func (p *writer) command(f *engine.Finding) string {
+	if p.opts.Command == nil {
+		return ""
+	}
+	return p.opts.Command(f)
+}
+
 // A group is the findings of a kind that the same command repairs, and for which the provider has the
 // same words.
 type group struct {
@@ -134,16 +164,13 @@ type group struct {
 const mostShown = 100
 
 // problems writes the findings of a session.
-func (p *writer) problems(l *layout, opts Options) {
+func (p *writer) problems(l *layout) {
 	s := l.s
 	var groups []*group
 	texts := map[int]*engine.Finding{}
 	i := 0
-	for f := range s.Report.Findings.All() {
-		command := ""
-		if opts.Command != nil {
-			command = opts.Command(f)
-		}
+	for f := range p.findings(s) {
+		command := p.command(f)
 		k := slices.IndexFunc(groups, func(g *group) bool {
 			return g.rule == f.Rule && g.severity == f.Severity && g.command == command && g.refusal == f.Refusal
 		})
@@ -250,6 +277,7 @@ type head struct {
 	Width   int64    `json:"width"`
 	Size    int64    `json:"size"`
 	Longest int64    `json:"longest"`
+	Payload bool     `json:"payload"`
 	Before  variant  `json:"before"`
 	After   *variant `json:"after,omitempty"`
 }
@@ -267,7 +295,7 @@ type variant struct {
 }
 
 func (p *writer) head(before, after *layout, made *pieces, r *raw) {
-	h := head{Rows: rowsInBlock, Width: r.width, Size: r.src.Size(), Longest: r.longest, Before: before.variant("r")}
+	h := head{Rows: rowsInBlock, Width: r.width, Size: r.src.Size(), Longest: r.longest, Payload: !r.left, Before: before.variant("r")}
 	h.Before.Size = r.src.Size()
 	if after != nil {
 		v := after.variant("s")

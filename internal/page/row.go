@@ -50,15 +50,16 @@ type note struct {
 }
 
 // rows writes blocks of rows, from lo to hi.
-func (p *writer) rows(prefix string, l *layout, src *source.Source, s *session.Session, made *pieces, opts Options, lo, hi int) {
+func (p *writer) rows(prefix string, l *layout, src *source.Source, made *pieces, lo, hi int) {
+	opts := p.opts
 	if lo >= hi || p.err != nil {
 		return
 	}
 	notes := map[int32][]note{} // of the rows of these blocks
 	i := 0
-	for f := range s.Report.Findings.All() {
+	for f := range p.findings(l.s) {
 		if row := l.problems[i]; int(row)/rowsInBlock >= lo && int(row)/rowsInBlock < hi && len(notes[row]) < mostNotes {
-			notes[row] = append(notes[row], noteOf(f, opts, made != nil))
+			notes[row] = append(notes[row], p.note(f, made != nil))
 		}
 		i++
 	}
@@ -75,7 +76,12 @@ func (p *writer) rows(prefix string, l *layout, src *source.Source, s *session.S
 		span := [2]int64{1 << 62, 0}
 		for n := b * rowsInBlock; n < min((b+1)*rowsInBlock, len(l.entries)); n++ {
 			r := l.row(n)
-			if r.Kind == "record" && made == nil {
+			if opts.NoPayload {
+				r.Text = ""
+				if strings.HasPrefix(r.ID, "{") || strings.HasPrefix(r.ID, "[") {
+					r.ID = ""
+				}
+			} else if r.Kind == "record" && made == nil {
 				text, err := src.Bytes(source.Span{Start: r.At[0], End: r.At[0] + r.At[1]}.First(2 * mostText))
 				if p.err == nil {
 					p.err = err
@@ -121,10 +127,10 @@ func overlap(spans []source.Span, at source.Span) bool {
 	return lo < len(spans) && spans[lo].Start < at.End
 }
 
-func noteOf(f *engine.Finding, opts Options, repaired bool) note {
+func (p *writer) note(f *engine.Finding, repaired bool) note {
 	n := note{Rule: f.Rule.Name, Severity: f.Severity.String(), Message: f.Message, Refusal: f.ProviderError(), Fix: remedy(f)}
-	if opts.Command != nil && !repaired {
-		n.Command = opts.Command(f)
+	if !repaired {
+		n.Command = p.command(f)
 	}
 	return n
 }

@@ -106,5 +106,8 @@ func (r *reader) saying(v *engine.View, at source.Span) (source.Span, Text) {
 		}
 	}
 	span := value.Span()
+	if !r.opts.Texts {
+		return v.Origin(span), Text{Size: span.Len()}
+	}
 	return v.Origin(span), r.text.add(v.Bytes(span.First(min(longestText, span.Len()))), span.Len())
 }

@@ -282,6 +282,13 @@ try {
 		await tab.until(`document.querySelector('.found').textContent === 'not found'`)
 	})
 
+	await check('without payloads', async tab => {
+		await open(tab, 'quiet.html')
+		await tab.press('n')
+		await tab.until(`(${panelOf}) >= 0`)
+		same(await tab.run(`[document.querySelectorAll('#panel section').length, document.querySelector('.search').checkVisibility()]`), [0, false], 'sections and search')
+	})
+
 	await check('without scripts', async tab => {
 		await tab.send('Emulation.setScriptExecutionDisabled', { value: true })
 		await tab.open(url('small.html'))
