@@ -193,7 +193,7 @@ func (p *writer) table(entries []Entry, tokens []string) {
 		if e.State == Unread {
 			found, causes = "not read: "+e.Note, nil
 		}
-		p.put("</td><td>", marks[e.State].sign, " ", escape(found), "</td><td>")
+		p.put(`</td><td class="`, marks[e.State].class, `"><span class="sign">`, marks[e.State].sign, "</span> ", escape(found), "</td><td>")
 		for k, cause := range causes {
 			if k > 0 {
 				p.put(", ")

@@ -150,7 +150,7 @@ func hash(text string) string {
 const mapMarkup = `<main id="map">
 <noscript><p class="note">The turns need JavaScript. The problems above do not.</p></noscript>
 <div id="view"></div>
-<section id="panel" aria-label="The selected element" hidden></section>
+<section id="panel" aria-label="The selected element" tabindex="-1" hidden></section>
 </main>
 <div id="say" role="status" class="unseen"></div>
 `

@@ -294,7 +294,7 @@ class Page {
 	help() {
 		let dialog = /** @type {HTMLDialogElement|null} */ (document.querySelector('dialog'))
 		if (!dialog) {
-			const keys = [['j k', 'next, previous turn'], ['n p', 'next, previous problem'], ['c', 'from a call to its result and back'], ['/', 'search'], ['↓ ↑ PgDn PgUp Home End', 'rows, in the list'], ['Esc', 'close the panel']]
+			const keys = [['j k', 'next, previous turn'], ['n p', 'next, previous problem'], ['c', 'from a call to its result and back'], ['/', 'search'], ['↓ ↑ PgDn PgUp Home End', 'rows, in the list'], ['Enter', 'into the panel'], ['Esc', 'close the panel']]
 			const list = make('dl')
 			for (const [key, what] of keys) list.append(make('dt', '', ...key.split(' ').flatMap(k => [make('kbd', '', k), ' '])), make('dd', '', what))
 			const box = make('input')
@@ -314,9 +314,10 @@ class Page {
 		if (event.altKey || event.ctrlKey || event.metaKey || document.querySelector('dialog[open]')) return
 		if (event.target instanceof HTMLInputElement) return
 		if (event.key === 'Escape' && !byID('panel').hidden) return this.close()
+		if (event.key === 'Enter' && event.target === this.map.list) return byID('panel').focus()
 		/** @type {Record<string, () => void>} */
 		const actions = {
-			j: () => this.map.turn(1), k: () => this.map.turn(-1), n: () => this.map.problem(1), p: () => this.map.problem(-1),
+			j: () => this.map.turn(1), k: () => this.map.turn(-1), n: () => this.problem(1), p: () => this.problem(-1),
 			c: () => this.map.other(), '/': () => this.input?.select(), '?': () => this.help(),
 		}
 		const action = this.keys && actions[event.key]
@@ -324,6 +325,12 @@ class Page {
 		event.preventDefault()
 		if (event.key !== '/' && event.key !== '?' && !byID('panel').contains(document.activeElement)) this.map.list.focus({ preventScroll: true })
 		action()
+	}
+
+	/** @param {1|-1} way */
+	problem(way) {
+		if (this.rows.problems.length) return this.map.problem(way)
+		say('no problems')
 	}
 
 	/** @param {number} n */

@@ -225,7 +225,13 @@ func (p *writer) group(g *group, texts map[int]*engine.Finding, l *layout) {
 	p.put("<ul>")
 	for _, i := range g.shown {
 		f := texts[i]
-		p.put(`<li><a href="#row-`, strconv.Itoa(int(l.rowFor(i))), `">`, escape(l.where(i, f)), "</a> ", escape(f.Message))
+		p.put("<li>")
+		if place := escape(l.where(i, f)); len(l.entries) > 0 {
+			p.put(`<a href="#row-`, strconv.Itoa(int(l.problems[i])), `">`, place, "</a> ")
+		} else {
+			p.put(place, " ")
+		}
+		p.put(escape(f.Message))
 		if fix := remedy(f); fix != "" {
 			p.put(` <small>`, escape(fix), "</small>")
 		}
@@ -235,14 +241,6 @@ func (p *writer) group(g *group, texts map[int]*engine.Finding, l *layout) {
 		p.put("<li>", number(more), " more of this kind</li>\n")
 	}
 	p.put("</ul></div>\n")
-}
-
-// rowFor returns the row of a finding, the first one if there are no rows.
-func (l *layout) rowFor(finding int) int32 {
-	if finding < len(l.problems) {
-		return max(0, l.problems[finding])
-	}
-	return 0
 }
 
 // where says where a finding is: the place that its link leads to.

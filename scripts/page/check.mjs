@@ -158,6 +158,8 @@ try {
 		await until(tab, call[0])
 		await tab.press('End')
 		await tab.until(`${chosen} === page.rows.count - 1`)
+		await tab.press('Enter')
+		same(await tab.run('document.activeElement.id'), 'panel', 'the focus after Enter')
 		await tab.press('Escape')
 		same(await tab.run(`document.getElementById('panel').hidden`), true, 'the panel after Escape')
 		await tab.press('/')
