@@ -117,13 +117,18 @@ func (r *reader) turns(v *engine.View) {
 		index[i] = int32(len(r.Calls))
 		r.call(v, i, lo, times)
 	}
-	looseLo := int32(len(r.Loose))
+	looseLo, loose := int32(len(r.Loose)), make([]int32, len(v.Results))
 	for _, i := range byTurn(turns, v, len(v.Results), func(i int) int32 { return v.Results[i].Message }) {
 		switch fate := v.Pairing.Results[i].Fate; {
 		case fate == pairing.Answers, fate == pairing.Ignored, fate == pairing.Update:
+			loose[i] = -1
 		default:
+			loose[i] = int32(len(r.Loose))
 			r.loose(v, i, lo)
 		}
+	}
+	if r.opts.Elements {
+		r.elements(v, lo, index, loose)
 	}
 	for i := range turns {
 		t := &turns[i]
