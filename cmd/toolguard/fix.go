@@ -81,7 +81,7 @@ repaired findings do not count.`,
 	flags.BoolVar(&f.safeOnly, "safe-only", false, "make only safe repairs")
 	flags.BoolVar(&f.unsafe, "unsafe", false, "also make unsafe repairs")
 	flags.BoolVar(&f.stripReasoning, "strip-reasoning", false, stripReasoningUsage)
-	flags.StringArrayVar(&f.strategies, "strategy", nil, "choose how findings of a rule are repaired: `rule=name`; repeatable")
+	flags.StringSliceVar(&f.strategies, "strategy", nil, "choose how findings of a rule are repaired: `rule=name`; repeatable, or separated by commas")
 	flags.StringVar(&f.placeholder, "placeholder", "", "use this `text` for inserted results; {tool} and {id} are replaced")
 	flags.StringVar(&f.backup, "backup", "", "keep the original with this `suffix`; none keeps no original (default: .bak for unsafe repairs, the state directory for session logs of agents)")
 	flags.Lookup("backup").NoOptDefVal = backupSuffix

@@ -42,7 +42,7 @@ func (f *ruleFlags) defineRules(cmd *cobra.Command) {
 	// Lists with commas are split later: pflag would need encoding/csv for that.
 	flags.StringArrayVar(&f.selected, "select", nil, "run only these `rules` or categories")
 	flags.StringArrayVar(&f.ignored, "ignore", nil, "do not run these `rules` or categories")
-	flags.StringArrayVar(&f.severities, "severity", nil, "set the severity of a rule: `rule=severity`; off disables it")
+	flags.StringSliceVar(&f.severities, "severity", nil, "set the severity of a rule: `rule=severity`; off disables it")
 
 	selectable := completeFrom(rules.Selectable)
 	complete(cmd, "select", selectable)
