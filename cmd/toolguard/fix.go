@@ -401,12 +401,11 @@ func (x *fix) again(t *target) bool {
 	return before
 }
 
-// withheld says why repairs that a flag asks for are not made. A diff does not show it, and check does
-// not know these findings.
+// withheld says why repairs are not made. A diff does not show it, and check takes them for possible.
 func (x *fix) withheld(t *target, after *engine.Report) {
 	told := map[string]bool{}
 	for f := range after.All() {
-		if f.Rule.OnDemand != nil && f.Unproved() && !told[f.Unfixed] {
+		if f.Unproved() && !told[f.Unfixed] {
 			told[f.Unfixed] = true
 			x.warn(t.path, f.Rule.Name+": "+f.Unfixed)
 		}
