@@ -96,6 +96,7 @@ func problems(text []byte, err error) []Problem {
 	var e *toml.DecodeError
 	if errors.As(err, &e) {
 		message := strings.TrimPrefix(e.Error(), "toml: ")
+		message = strings.Replace(message, "unexpected character U+000A", "unexpected end of the line", 1)
 		if key := e.Key(); len(key) > 0 && strings.Contains(message, "cannot decode") {
 			message = fmt.Sprintf("expected %s for %s", wanted(key), strings.Join(key, "."))
 		}
