@@ -149,6 +149,7 @@ type check struct {
 	failing bool      // a finding is at or above fail-on
 	summary *report.Summary
 	found   []bool         // by root: a transcript was found in it
+	odd     []string       // by root: a file that may have messages in an unknown format
 	ended   func(*targets) // called after the last file, nil if there is nothing to do
 }
 
@@ -287,7 +288,7 @@ func (c *check) targets(paths []string) (*targets, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.found = make([]bool, len(ts.roots))
+	c.found, c.odd = make([]bool, len(ts.roots)), make([]string, len(ts.roots))
 	c.seeks = len(ts.roots) > 0 || slices.ContainsFunc(ts.files, func(t *target) bool { return t.stdin })
 	for _, u := range ts.unread {
 		c.fail(u.path, u.err)
@@ -430,7 +431,7 @@ func (c *check) admits(t *target, r *engine.Report) bool {
 	skip, why := "", ""
 	switch {
 	case r.Skipped != "" && t.named && !c.flags.skipUnrecognized:
-		c.fail(r.Path, errors.New(r.Path+": not a transcript: "+c.skipped(r)))
+		c.fail(r.Path, errors.New(r.Path+": "+notTranscript(r, c.skipped(r))))
 		return false
 	case r.File.Container == detect.ContainerEmpty && t.named && c.now.send:
 		c.fail(r.Path, errors.New(r.Path+": is empty: --send expects a request body"))
@@ -438,6 +439,7 @@ func (c *check) admits(t *target, r *engine.Report) bool {
 	case r.Skipped != "":
 		why = c.skipped(r)
 		skip = "not a transcript: " + why
+		note(c.odd, t, r)
 	case (!t.named || c.flags.skipUnrecognized) && !r.File.Sure:
 		why = "it has nothing that occurs only in transcripts"
 		skip = why
@@ -518,7 +520,7 @@ func (c *check) finish(ts *targets, closing fmt.Stringer) error {
 func (c *check) warn(ts *targets) {
 	for i := range ts.roots {
 		if !c.found[i] && !c.flags.quiet {
-			c.complain(ts.noneIn(i), ts.roots[i])
+			c.complain(ts.noneIn(i, c.odd[i]), ts.roots[i], c.odd[i])
 		}
 	}
 }
@@ -545,6 +547,23 @@ func (c *check) explain(path, what string) {
 		_ = c.flush()
 		c.note(path+": "+what, path)
 	}
+}
+
+// note notes a file that is not a transcript, if it may have messages in an unknown format.
+func note(odd []string, t *target, r *engine.Report) {
+	for _, root := range t.roots {
+		if r.File.Unknown && odd[root] == "" {
+			odd[root] = r.Path
+		}
+	}
+}
+
+// notTranscript says why a file that was named is not a transcript, and what to do if it is one.
+func notTranscript(r *engine.Report, why string) string {
+	if r.File.Unknown {
+		why += "; a format of your own is described in toolguard.toml: see docs/dialects.md"
+	}
+	return "not a transcript: " + why
 }
 
 // skipped returns why a file is not a transcript.
