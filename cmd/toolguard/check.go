@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -143,6 +144,7 @@ type check struct {
 	records bool      // this is a run of baseline
 	judges  bool      // this is a run of check: it must find a transcript
 	judged  bool      // it found one
+	unnamed bool      // no path was given, so that the current directory is checked
 	excused bool      // it found a named file without messages
 	seeks   bool      // a directory or standard input should have a transcript
 	now     *settings // of the file that is being reported
@@ -284,6 +286,7 @@ func runOver[R any](ctx context.Context, c *check, paths []string, work func(con
 
 // targets finds the files that paths name and resolves the settings of each.
 func (c *check) targets(paths []string) (*targets, error) {
+	c.unnamed = len(paths) == 0
 	ts, err := c.search.find(paths)
 	if err != nil {
 		return nil, err
@@ -408,6 +411,16 @@ func (c *check) unjudged() bool {
 	return c.judges && none && !f.allowEmpty && !f.skipUnrecognized && !f.forceExclude && !f.exitZero && len(c.summary.Failed) == 0
 }
 
+// isPipe reports whether another program writes to r.
+func isPipe(r io.Reader) bool {
+	f, is := r.(*os.File)
+	if !is {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeNamedPipe != 0
+}
+
 // describes counts a file whose dialect is defined in its config file.
 func (c *check) describes(s *report.Summary, t *target, r *engine.Report) {
 	if d := t.config.Dialects().ByName(r.File.Dialect); d != nil && d.UserDefined() {
@@ -505,7 +518,11 @@ func (c *check) finish(ts *targets, closing fmt.Stringer) error {
 	}
 	c.warn(ts)
 	if c.unjudged() {
-		c.complain("there was no transcript to check; --allow-empty allows that")
+		what := "there was no transcript to check; "
+		if c.unnamed && isPipe(c.stdin) {
+			what += "- reads standard input, "
+		}
+		c.complain(what + "--allow-empty allows that")
 	}
 	if c.flags.quiet {
 		return nil
