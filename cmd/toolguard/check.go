@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -143,12 +144,14 @@ type check struct {
 	records bool      // this is a run of baseline
 	judges  bool      // this is a run of check: it must find a transcript
 	judged  bool      // it found one
+	unnamed bool      // no path was given, so that the current directory is checked
 	excused bool      // it found a named file without messages
 	seeks   bool      // a directory or standard input should have a transcript
 	now     *settings // of the file that is being reported
 	failing bool      // a finding is at or above fail-on
 	summary *report.Summary
 	found   []bool         // by root: a transcript was found in it
+	odd     []string       // by root: a file that may have messages in an unknown format
 	ended   func(*targets) // called after the last file, nil if there is nothing to do
 }
 
@@ -283,11 +286,12 @@ func runOver[R any](ctx context.Context, c *check, paths []string, work func(con
 
 // targets finds the files that paths name and resolves the settings of each.
 func (c *check) targets(paths []string) (*targets, error) {
+	c.unnamed = len(paths) == 0
 	ts, err := c.search.find(paths)
 	if err != nil {
 		return nil, err
 	}
-	c.found = make([]bool, len(ts.roots))
+	c.found, c.odd = make([]bool, len(ts.roots)), make([]string, len(ts.roots))
 	c.seeks = len(ts.roots) > 0 || slices.ContainsFunc(ts.files, func(t *target) bool { return t.stdin })
 	for _, u := range ts.unread {
 		c.fail(u.path, u.err)
@@ -407,6 +411,16 @@ func (c *check) unjudged() bool {
 	return c.judges && none && !f.allowEmpty && !f.skipUnrecognized && !f.forceExclude && !f.exitZero && len(c.summary.Failed) == 0
 }
 
+// isPipe reports whether another program writes to r.
+func isPipe(r io.Reader) bool {
+	f, is := r.(*os.File)
+	if !is {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeNamedPipe != 0
+}
+
 // describes counts a file whose dialect is defined in its config file.
 func (c *check) describes(s *report.Summary, t *target, r *engine.Report) {
 	if d := t.config.Dialects().ByName(r.File.Dialect); d != nil && d.UserDefined() {
@@ -430,7 +444,7 @@ func (c *check) admits(t *target, r *engine.Report) bool {
 	skip, why := "", ""
 	switch {
 	case r.Skipped != "" && t.named && !c.flags.skipUnrecognized:
-		c.fail(r.Path, errors.New(r.Path+": not a transcript: "+c.skipped(r)))
+		c.fail(r.Path, errors.New(r.Path+": "+notTranscript(r, c.skipped(r))))
 		return false
 	case r.File.Container == detect.ContainerEmpty && t.named && c.now.send:
 		c.fail(r.Path, errors.New(r.Path+": is empty: --send expects a request body"))
@@ -438,6 +452,7 @@ func (c *check) admits(t *target, r *engine.Report) bool {
 	case r.Skipped != "":
 		why = c.skipped(r)
 		skip = "not a transcript: " + why
+		note(c.odd, t, r)
 	case (!t.named || c.flags.skipUnrecognized) && !r.File.Sure:
 		why = "it has nothing that occurs only in transcripts"
 		skip = why
@@ -503,7 +518,11 @@ func (c *check) finish(ts *targets, closing fmt.Stringer) error {
 	}
 	c.warn(ts)
 	if c.unjudged() {
-		c.complain("there was no transcript to check; --allow-empty allows that")
+		what := "there was no transcript to check; "
+		if c.unnamed && isPipe(c.stdin) {
+			what += "- reads standard input, "
+		}
+		c.complain(what + "--allow-empty allows that")
 	}
 	if c.flags.quiet {
 		return nil
@@ -518,7 +537,7 @@ func (c *check) finish(ts *targets, closing fmt.Stringer) error {
 func (c *check) warn(ts *targets) {
 	for i := range ts.roots {
 		if !c.found[i] && !c.flags.quiet {
-			c.complain(ts.noneIn(i), ts.roots[i])
+			c.complain(ts.noneIn(i, c.odd[i]), ts.roots[i], c.odd[i])
 		}
 	}
 }
@@ -545,6 +564,23 @@ func (c *check) explain(path, what string) {
 		_ = c.flush()
 		c.note(path+": "+what, path)
 	}
+}
+
+// note notes a file that is not a transcript, if it may have messages in an unknown format.
+func note(odd []string, t *target, r *engine.Report) {
+	for _, root := range t.roots {
+		if r.File.Unknown && odd[root] == "" {
+			odd[root] = r.Path
+		}
+	}
+}
+
+// notTranscript says why a file that was named is not a transcript, and what to do if it is one.
+func notTranscript(r *engine.Report, why string) string {
+	if r.File.Unknown {
+		why += "; a format of your own is described in toolguard.toml: see docs/dialects.md"
+	}
+	return "not a transcript: " + why
 }
 
 // skipped returns why a file is not a transcript.

@@ -325,7 +325,7 @@ func (d *doctor) sum(sessions []*stored) string {
 		}
 		all = append(all, bad)
 	}
-	return fmt.Sprintf("%s sessions: %s. ", grouped(len(sessions)), report.Causes(all))
+	return fmt.Sprintf("%s sessions by their main fault: %s. ", grouped(len(sessions)), report.Causes(all))
 }
 
 // close says at the end what is wrong with the sessions, and how many can be repaired.

@@ -96,6 +96,7 @@ func problems(text []byte, err error) []Problem {
 	var e *toml.DecodeError
 	if errors.As(err, &e) {
 		message := strings.TrimPrefix(e.Error(), "toml: ")
+		message = strings.Replace(message, "unexpected character U+000A", "unexpected end of the line", 1)
 		key := e.Key()
 		for len(key) > 1 && field(key) == nil { // such as fail-on.x, where a string is expected
 			key = key[:len(key)-1]

@@ -141,6 +141,7 @@ func TestErrors(t *testing.T) {
 		{"rules = {broken-link = 'of'}", `1:24: unknown severity "of"; expected one of off, info, warning, error`},
 		{"rules.broken-links = 'off'", `1:7: unknown rule "broken-links"; did you mean "broken-link"?`},
 		{"placeholder = '  '", "1:15: expected a text for placeholder"},
+		{"fail-on =\nprovider = 'openai'", "1:10: unexpected end of the line at start of value"},
 		{"fail-on = 'error'\nfail-on = 'error'", "2:1: key fail-on is already defined"},
 		{"é = 1", `1:1: invalid character at start of key: U+00C3 'Ã'`},
 		{"a = 1\r\nb = 2\r\n", "1:1: unknown key \"a\"; expected one of fail-on, select, ignore, exclude, provider, placeholder, baseline, backup, rules, strategy, per-file, dialect"},
