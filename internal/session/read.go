@@ -15,7 +15,7 @@ import (
 type reader struct {
 	*Session
 	opts        Options
-	time, model field
+	time, model Field
 	// agents are the calls by the sub-agents that they began, as far as their results name these.
 	agents map[string]int32
 	tools  map[string]string // names of tools, each once
@@ -25,7 +25,7 @@ type reader struct {
 // conversation adds a conversation.
 func (r *reader) conversation(v *engine.View) error {
 	if r.of != v.Dialect {
-		r.of, r.time, r.model = v.Dialect, newField(timePaths(v.Dialect)), newField(modelPaths)
+		r.of, r.time, r.model = v.Dialect, TimeField(v.Dialect), ModelField()
 	}
 	t := Thread{
 		Conversation: v.Index, N: 1, Name: v.Name, Row: v.Row, Parent: -1, Record: 1, Turns: v.Turns,
@@ -172,7 +172,7 @@ func after(lo int32, n int, in func(int32) bool) int32 {
 
 // about reads the time of a message, and the model.
 func (r *reader) about(v *engine.View, m *transcript.Message) int64 {
-	if r.time.given() && (r.Model != "" || r.model.given()) {
+	if r.time.Absent() && (r.Model != "" || r.model.Absent()) {
 		return 0
 	}
 	value := v.Record(m.Record)
@@ -180,11 +180,11 @@ func (r *reader) about(v *engine.View, m *transcript.Message) int64 {
 		value = v.Value(m.Span())
 	}
 	if r.Model == "" && m.Role == transcript.RoleAssistant {
-		if got := r.model.in(value); got.Kind() == source.String && got.Span().Len() < longestText {
+		if got := r.model.In(value); got.Kind() == source.String && got.Span().Len() < longestText {
 			r.Model = got.Str()
 		}
 	}
-	at := Time(r.time.in(value))
+	at := Time(r.time.In(value))
 	if at != 0 {
 		if r.First == 0 || at < r.First {
 			r.First = at
