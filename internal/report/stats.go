@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -87,15 +86,17 @@ type statsText struct {
 
 // head says how much there is.
 func (s *statsText) head(r *StatsRun) {
+	s.out.fold(s.opts.Width, statsIndent, bare(statsHead(r)))
+}
+
+// statsHead says how much there is.
+func statsHead(r *StatsRun) string {
 	t := &r.Totals
 	text := fmt.Sprintf("%s, %s, %s, %s", statsCount(t.Files, "file"), statsCount(t.Conversations, "conversation"), statsCount(t.Calls, "call"), statsCount(t.Results, "result"))
-	switch {
-	case t.Errors == 0:
-		text += ": no errors."
-	default:
-		text += fmt.Sprintf(": %s in %s.", statsCount(t.Errors, "error"), statsCount(r.BadFiles, "file"))
+	if t.Errors == 0 {
+		return text + ": no errors."
 	}
-	s.out.fold(s.opts.Width, statsIndent, bare(text))
+	return text + fmt.Sprintf(": %s in %s.", statsCount(t.Errors, "error"), statsCount(r.BadFiles, "file"))
 }
 
 // table writes the groups of some dimensions.
@@ -388,13 +389,7 @@ func (s *statsText) causes(r *StatsRun) {
 	if len(r.Causes) == 0 {
 		return
 	}
-	in := "files"
-	if len(r.Datasets) > 0 {
-		in = "rows"
-		if r.Totals.Files > len(r.Datasets) {
-			in = "files, rows"
-		}
-	}
+	in := causesIn(r)
 	name := statsColumn{title: "cause", left: true}
 	n, found := statsColumn{title: in}, statsColumn{title: "errors"}
 	for _, c := range r.Causes {
@@ -416,13 +411,24 @@ func (s *statsText) causes(r *StatsRun) {
 			bar = "  " + s.bar(float64(c.Sessions)/float64(top), room)
 		}
 		s.out.line(bare(line), colored(s.style.related, bar))
-		sample := Printable(fmt.Sprintf("%s%s: %s", statsIndent, statsPlace(&c.Sample), c.Sample.Message))
+		sample := Printable(fmt.Sprintf("%s%s: %s", statsIndent, samplePlace(&c.Sample), c.Sample.Message))
 		s.out.line(colored(s.style.gutter, s.cut(sample, s.opts.Width)))
 	}
 }
 
-// statsPlace returns where a sample is.
-func statsPlace(x *stats.Sample) string {
+// causesIn says in what causes are counted.
+func causesIn(r *StatsRun) string {
+	switch {
+	case len(r.Datasets) == 0:
+		return "files"
+	case r.Totals.Files > len(r.Datasets):
+		return "files, rows"
+	}
+	return "rows"
+}
+
+// samplePlace returns where a sample is.
+func samplePlace(x *stats.Sample) string {
 	if x.Line == 0 {
 		return fmt.Sprintf("%s, record %d", x.Path, x.Record)
 	}
@@ -434,16 +440,11 @@ func (s *statsText) datasets(r *StatsRun) {
 	if len(r.Datasets) == 0 {
 		return
 	}
-	list := slices.Clone(r.Datasets)
-	slices.SortStableFunc(list, func(a, b stats.Dataset) int {
-		return cmp.Compare(b.Rejected*max(a.Rows, 1), a.Rejected*max(b.Rows, 1))
-	})
+	list := worstFirst(r.Datasets)
 	for i := range list[:min(len(list), mostStatsDatasets)] {
 		d := &list[i]
 		s.out.line()
-		rows := fmt.Sprintf(": %s, %s kept, %s rejected (%s %%)", statsCount(d.Rows, "row"), statsNumber(d.Kept()), statsNumber(d.Rejected), statsPercent(float64(d.Rejected)/float64(max(d.Rows, 1))))
-		calls := fmt.Sprintf("; calls per row: p50 %s, p90 %s, p99 %s, at most %s", statsNumber(int(d.Calls.At(0.5))), statsNumber(int(d.Calls.At(0.9))), statsNumber(int(d.Calls.At(0.99))), statsNumber(int(d.Calls.Max())))
-		s.out.fold(s.opts.Width, statsIndent, unbroken(s.style.path, d.Path), bare(rows+calls))
+		s.out.fold(s.opts.Width, statsIndent, unbroken(s.style.path, d.Path), bare(": "+datasetHead(d)))
 		if d.Rejected == 0 {
 			continue
 		}
@@ -452,11 +453,7 @@ func (s *statsText) datasets(r *StatsRun) {
 		if peak := s.peak(&d.Strip, d.Rows, "row"); peak != "" && d.Rejected < d.Rows {
 			text += peak + "; "
 		}
-		var causes []string
-		for _, rule := range byCount(d.Causes, nil) {
-			causes = append(causes, statsNumber(d.Causes[rule])+" "+rule)
-		}
-		s.out.fold(s.opts.Width, statsIndent, bare(text+strings.Join(causes, ", ")))
+		s.out.fold(s.opts.Width, statsIndent, bare(text+datasetCauses(d)))
 	}
 	if n := len(list) - mostStatsDatasets; n > 0 {
 		s.out.line()
