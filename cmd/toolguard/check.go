@@ -147,6 +147,7 @@ type check struct {
 	summary *report.Summary
 	found   []bool         // by root: a transcript was found in it
 	ended   func(*targets) // called after the last file, nil if there is nothing to do
+	spread  spread         // which files have errors, in a run of check on a terminal
 }
 
 // newCheck validates the flags and returns the check that they ask for.
@@ -368,6 +369,9 @@ func (c *check) take(t *target, got *engine.Report, err error) error {
 		}
 	}
 	c.failing = c.failing || c.fails(got)
+	if c.judges && c.stderrTerminal {
+		c.spread.add(report.TallyErrors(got))
+	}
 	return c.tell(got)
 }
 
@@ -496,6 +500,7 @@ func (c *check) finish(ts *targets, closing fmt.Stringer) error {
 	}
 	if c.summarises() {
 		c.say(closing.String(), c.summary.Names()...)
+		return c.draw(&c.spread, "file", "in the order of their paths", c.spread.causes(), c.flags.color)
 	}
 	return nil
 }

@@ -179,7 +179,8 @@ type doctor struct {
 	found   *targets
 	colors  bool
 	failed  []report.Missed
-	printed bool // the JSON document is printed
+	printed bool         // the JSON document is printed
+	ages    []sessionAge // of all sessions, on a terminal
 }
 
 // newDoctor validates the flags and returns the run that they ask for.
@@ -388,6 +389,7 @@ func (d *doctor) run(ctx context.Context) error {
 		}
 		if err == nil {
 			d.close(sessions)
+			err = d.drawAges(sessions)
 		}
 	}
 	switch {
@@ -781,6 +783,9 @@ func (d *doctor) take(t *target, s *session, err error) {
 	}
 	if s == nil {
 		return
+	}
+	if d.stderrTerminal {
+		d.ages = append(d.ages, sessionAge{s.modified, s.tallies, len(s.tallies) > 0 && !s.mended})
 	}
 	r := s.in
 	r.sessions++

@@ -68,6 +68,9 @@ func Stats(w io.Writer, r *StatsRun, opts StatsOptions) error {
 			s.table(&r.Tables[i])
 		}
 	}
+	if s.dashes {
+		s.out.fold(opts.Width, statsIndent, bare(fmt.Sprintf("-: fewer than %s; --min-calls sets the limit", statsCount(opts.MinCalls, "call"))))
+	}
 	s.files(r)
 	s.causes(r)
 	s.datasets(r)
@@ -79,9 +82,10 @@ func Stats(w io.Writer, r *StatsRun, opts StatsOptions) error {
 }
 
 type statsText struct {
-	opts  StatsOptions
-	style *style
-	out   lines
+	opts   StatsOptions
+	style  *style
+	out    lines
+	dashes bool // a rate is not shown
 }
 
 // head says how much there is.
@@ -136,6 +140,8 @@ func (s *statsText) table(t *stats.Table) {
 			x := rows[i].Rate()
 			one, both = statsPercent(x.Value)+" %", statsPercent(x.Low)+s.dash()+statsPercent(x.High)
 			top = max(top, x.Value)
+		} else if rows[i].Calls > 0 {
+			s.dashes = true
 		}
 		rate.cells, interval.cells = append(rate.cells, one), append(interval.cells, both)
 	}

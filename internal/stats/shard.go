@@ -66,7 +66,7 @@ const (
 var reasonNames = [reasons][2]string{
 	{"interrupted", "interrupted"},
 	{"open", "open at the end"},
-	{"repeated", "repeated in forks"},
+	{"repeated", "copies of others"},
 	{"unclear", "unclear"},
 	{"no_result_needed", "without need for a result"},
 	{"damaged", "in damaged conversations"},
