@@ -61,9 +61,9 @@ which cause, and where in the file they are.
 --json and --csv have all groups, and exact numbers. Percentiles are right to 1 %.
 --html writes a page that needs no network. The output does not depend on --jobs.
 
-Exit codes: 0 if everything was counted, 2 if a file could not be read or there
-was no transcript, and the others are counted all the same, or if the command
-line is wrong.`,
+Exit codes: 0 if everything was counted, 2 if a file could not be read, if there
+was no transcript, or if the command line is wrong. The files that could be read
+are counted in any case.`,
 		Example: `  toolguard stats ~/.claude/projects
   toolguard stats --by version --by month,tool --since 90d ~/.claude/projects
   toolguard stats --html report.html runs/`,
@@ -85,6 +85,7 @@ line is wrong.`,
 	flags.StringVar(&f.html, "html", "", "write a page with bars to this `file`, instead of text")
 	flags.BoolVar(&f.overwrite, "overwrite", false, "replace an existing file")
 	defineColor(cmd, &f.color)
+	flags.BoolVar(&f.noExcerpt, "no-excerpt", false, "show only ids, names, types and roles, and no other text of a transcript")
 	f.defineRules(cmd)
 	f.defineReading(cmd)
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print no warnings")
@@ -248,7 +249,7 @@ func (x *counting) count(ctx context.Context, t *target) (got fileCounts, err er
 		return got, err
 	}
 	defer src.Close()
-	opts := stats.Options{Check: x.settings(t.config).options(t), Tables: x.tables}
+	opts := stats.Options{Check: x.settings(t.config).options(t), Tables: x.tables, Discreet: x.check.flags.noExcerpt}
 	opts.Check.Identity = t.identity()
 	opts.About = func(d *dialect.Dialect) stats.About { return x.about(at, src, d) }
 	got.shard, got.report, err = stats.Read(ctx, src, opts)

@@ -28,6 +28,8 @@ type Options struct {
 	Check engine.Options
 	// Tables are the dimensions of each table.
 	Tables [][]Dimension
+	// Discreet leaves out other text of the transcript than ids and names.
+	Discreet bool
 	// About returns what is known about a file with conversations of a dialect.
 	About func(*dialect.Dialect) About
 }
@@ -183,7 +185,11 @@ func (r *reader) call(v *engine.View, i int) {
 	}
 	m := &v.Messages[c.Message]
 	of := r.said(v, m)
-	key := r.key(v, &of, c.Name.Text())
+	tool := ""
+	if !c.Name.IsNested() {
+		tool = c.Name.Text()
+	}
+	key := r.key(v, &of, tool)
 	bytes, ms := int64(-1), int64(-1)
 	if st == answered && x.Result >= 0 {
 		res := &v.Results[x.Result]
@@ -250,7 +256,11 @@ func (r *reader) finding(v *engine.View, f *rules.Finding) {
 	if m, is := r.results[f.Span]; is {
 		of = r.said(v, &v.Messages[m])
 	}
-	key := r.key(v, &of, f.Tool)
+	tool := f.Tool
+	if f.NestedTool {
+		tool = ""
+	}
+	key := r.key(v, &of, tool)
 	for g := range r.seen(&key) {
 		add(g)
 	}
@@ -356,7 +366,11 @@ func (r *reader) unit(u *engine.Unit) error {
 		if f.Severity < rules.Error {
 			continue
 		}
-		note(f.Rule.Name, 1, Sample{r.src.Name(), int(f.Record), f.Start.Line, f.Message})
+		message := f.Message
+		if r.opts.Discreet && f.Discreet != "" {
+			message = f.Discreet
+		}
+		note(f.Rule.Name, 1, Sample{r.src.Name(), int(f.Record), f.Start.Line, message})
 	}
 	if u.Caught != nil {
 		note(InternalError, 1, Sample{Path: r.src.Name(), Record: int(u.Record), Message: "the check met a bug in toolguard"})

@@ -105,7 +105,9 @@ func (t *table) finish() Table {
 	t.limit(MostGroups)
 	out := Table{By: t.by}
 	for _, k := range slices.Collect(maps.Keys(t.groups)) {
-		out.Rows = append(out.Rows, Row{Key: k, Group: *t.groups[k]})
+		row := Row{Key: k, Group: *t.groups[k]}
+		row.session = 0
+		out.Rows = append(out.Rows, row)
 	}
 	named := slices.Contains([]Dimension{Version, Month}, t.by[0])
 	slices.SortFunc(out.Rows, func(a, b Row) int {
