@@ -132,7 +132,7 @@ func (s *statsText) table(t *stats.Table) {
 	add(number("sessions", 10, true, func(r *stats.Row) int { return r.Sessions }))
 	add(number("calls", 0, true, func(r *stats.Row) int { return r.Calls }))
 	add(number("missing", 0, true, func(r *stats.Row) int { return r.Missing }))
-	rate, interval := statsColumn{title: "rate"}, statsColumn{title: "95 %", left: true}
+	rate, interval := statsColumn{title: "rate"}, statsColumn{title: "95 %", left: true, drop: 20}
 	top := 0.0
 	for i := range rows {
 		one, both := "-", ""
@@ -221,7 +221,7 @@ func (s *statsText) table(t *stats.Table) {
 		s.out.line(parts...)
 	}
 	if n := len(t.Rows) - len(rows); n > 0 {
-		s.out.line(bare(statsIndent + fmt.Sprintf("and %s more: --json and --csv have all", statsNumber(n))))
+		s.out.fold(s.opts.Width, statsIndent, bare(statsIndent+fmt.Sprintf("and %s more: --json and --csv have all", statsNumber(n))))
 	}
 }
 
@@ -272,7 +272,7 @@ func (s *statsText) fit(keys, columns []statsColumn, barAt, bar int) (k, c []sta
 				first = i
 			}
 		}
-		if first < 0 {
+		if first < 0 || columns[first].drop == 20 && total()-bar-2 <= s.opts.Width {
 			break
 		}
 		columns = slices.Delete(columns, first, first+1)
@@ -287,7 +287,7 @@ func (s *statsText) fit(keys, columns []statsColumn, barAt, bar int) (k, c []sta
 	if bar > 0 {
 		bar = min(mostStatsBar, bar+s.opts.Width-total())
 	}
-	shorten(leastStatsKey)
+	shorten(leastStatsKey / 2)
 	return keys, columns, barAt, bar
 }
 
@@ -383,8 +383,9 @@ func (s *statsText) files(r *StatsRun) {
 // spread says which ones of a sequence have errors.
 func (s *statsText) spread(x *stats.Strip, n, bad int, one, order string) {
 	text := fmt.Sprintf("%s of %s have errors, %s", statsNumber(bad), statsCount(n, one), order)
-	s.out.line(colored(s.style.severity(rules.Error), s.strip(x)))
-	if peak := s.peak(x, n, one); peak != "" && bad < n {
+	narrow := x.Narrow(s.opts.Width)
+	s.out.line(colored(s.style.severity(rules.Error), s.strip(&narrow)))
+	if peak := s.peak(&narrow, n, one); peak != "" && bad < n {
 		text += "; " + peak
 	}
 	s.out.fold(s.opts.Width, statsIndent, bare(text+"."))
@@ -405,7 +406,13 @@ func (s *statsText) causes(r *StatsRun) {
 	row := func(a, b, c string) string {
 		return a + strings.Repeat(" ", name.width()-len(a)) + "  " + strings.Repeat(" ", n.width()-len(b)) + b + "  " + strings.Repeat(" ", found.width()-len(c)) + c
 	}
-	s.out.line(colored(s.style.path, row("cause", in, "errors")))
+	wide := textWidth(row("cause", in, "errors")) <= s.opts.Width
+	if !wide {
+		row = func(a, b, c string) string { return a + ": " + b + " in " + in + ", " + c + " errors" }
+		s.out.line(colored(s.style.path, "causes"))
+	} else {
+		s.out.line(colored(s.style.path, row("cause", in, "errors")))
+	}
 	top := 0
 	for _, c := range r.Causes {
 		top = max(top, c.Sessions)
@@ -413,10 +420,14 @@ func (s *statsText) causes(r *StatsRun) {
 	for i, c := range r.Causes {
 		line := row(c.Rule, n.cells[i], found.cells[i])
 		bar := ""
-		if room := min(s.opts.Width-textWidth(line)-2, mostStatsBar); room >= leastStatsBar {
+		if room := min(s.opts.Width-name.width()-n.width()-found.width()-6, mostStatsBar); wide && room >= leastStatsBar {
 			bar = "  " + s.bar(float64(c.Sessions)/float64(top), room)
 		}
-		s.out.line(bare(line), colored(s.style.related, bar))
+		if wide {
+			s.out.line(bare(line), colored(s.style.related, bar))
+		} else {
+			s.out.fold(s.opts.Width, statsIndent, bare(line))
+		}
 		sample := Printable(fmt.Sprintf("%s%s: %s", statsIndent, samplePlace(&c.Sample), c.Sample.Message))
 		s.out.line(colored(s.style.gutter, s.cut(sample, s.opts.Width)))
 	}
@@ -454,9 +465,10 @@ func (s *statsText) datasets(r *StatsRun) {
 		if d.Rejected == 0 {
 			continue
 		}
-		s.out.line(bare(statsIndent), colored(s.style.severity(rules.Error), s.strip(&d.Strip)))
+		narrow := d.Strip.Narrow(s.opts.Width - len(statsIndent))
+		s.out.line(bare(statsIndent), colored(s.style.severity(rules.Error), s.strip(&narrow)))
 		text := statsIndent
-		if peak := s.peak(&d.Strip, d.Rows, "row"); peak != "" && d.Rejected < d.Rows {
+		if peak := s.peak(&narrow, d.Rows, "row"); peak != "" && d.Rejected < d.Rows {
 			text += peak + "; "
 		}
 		s.out.fold(s.opts.Width, statsIndent, bare(text+datasetCauses(d)))

@@ -91,14 +91,14 @@ func result(id, text string) any {
 	return map[string]any{"type": "tool_result", "tool_use_id": id, "content": text}
 }
 
-func said2(text string) any { return map[string]any{"type": "text", "text": text} }
+func spoken(text string) any { return map[string]any{"type": "text", "text": text} }
 
 // session1 has calls of two versions, models, months and tools, with and without results.
 func session1() string {
-	return record("u1", "", "1.9", "", "2026-01-31T23:59:00.000Z", "user", said2("go")) +
+	return record("u1", "", "1.9", "", "2026-01-31T23:59:00.000Z", "user", spoken("go")) +
 		record("u2", "u1", "1.9", "m1", "2026-01-31T23:59:10.000Z", "assistant", use("t1", "Bash"), use("t2", "Read")) +
 		record("u3", "u2", "1.9", "", "2026-01-31T23:59:12.500Z", "user", result("t1", strings.Repeat("x", 98))) +
-		record("u4", "u3", "1.9", "", "2026-01-31T23:59:20.000Z", "user", said2("and?")) +
+		record("u4", "u3", "1.9", "", "2026-01-31T23:59:20.000Z", "user", spoken("and?")) +
 		record("u5", "u4", "1.10", "m2", "2026-02-01T00:00:10.000Z", "assistant", use("t3", "Bash")) +
 		record("u6", "u5", "1.10", "", "2026-02-01T00:00:10.250Z", "user", result("t3", "ok")) +
 		record("u7", "u6", "1.10", "m2", "2026-02-01T00:00:20.000Z", "assistant", use("t4", "Bash"))

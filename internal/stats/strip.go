@@ -68,3 +68,23 @@ func (s *Strip) Last(cell, n int) int {
 	}
 	return n
 }
+
+// Narrow returns the strip with at most so many cells.
+func (s *Strip) Narrow(most int) Strip {
+	k := (len(s.Cells) + most - 1) / max(most, 1)
+	if k <= 1 {
+		return *s
+	}
+	var out Strip
+	for i, c := range s.Cells {
+		if i%k == 0 {
+			out.Cells = append(out.Cells, Cell{})
+		}
+		to := &out.Cells[len(out.Cells)-1]
+		to.All, to.Bad = to.All+c.All, to.Bad+c.Bad
+		if to.First == 0 {
+			to.First = c.First
+		}
+	}
+	return out
+}
