@@ -38,6 +38,7 @@ const (
 	leastStatsBar     = 8
 	mostStatsBar      = 30
 	leastStatsKey     = 12
+	leastPeak         = 3 // elements of a cell
 	statsIndent       = "  "
 )
 
@@ -145,7 +146,10 @@ func (s *statsText) table(t *stats.Table) {
 		}
 		rate.cells, interval.cells = append(rate.cells, one), append(interval.cells, both)
 	}
-	columns = append(columns, rate, interval)
+	columns = append(columns, rate)
+	if slices.ContainsFunc(interval.cells, func(s string) bool { return s != "" }) {
+		columns = append(columns, interval)
+	}
 	barAt := len(columns)
 	add(number("orphans", 7, false, func(r *stats.Row) int { return r.Orphans }))
 	add(number("duplicates", 5, false, func(r *stats.Row) int { return r.Duplicates }))
@@ -358,8 +362,8 @@ func (s *statsText) peak(x *stats.Strip, n int, one string) string {
 	}
 	c, last := x.Cells[i], x.Last(i, n)
 	share := float64(c.Bad) / float64(c.All)
-	if c.First == last {
-		return fmt.Sprintf("peak: %s %s", one, statsNumber(c.First))
+	if c.All < leastPeak {
+		return ""
 	}
 	return fmt.Sprintf("peak: %s %% of %ss %s%s%s", statsPercent(share), one, statsNumber(c.First), s.dash(), statsNumber(last))
 }
@@ -381,11 +385,15 @@ func (s *statsText) files(r *StatsRun) {
 }
 
 // spread says which ones of a sequence have errors.
-func (s *statsText) spread(x *stats.Strip, n, bad int, one, order string) {
-	text := fmt.Sprintf("%s of %s have errors, %s", statsNumber(bad), statsCount(n, one), order)
+func (s *statsText) spread(x *stats.Strip, n, some int, one, order string) {
+	if some == n {
+		s.out.line(bare(fmt.Sprintf("All %s have errors.", statsCount(n, one))))
+		return
+	}
 	narrow := x.Narrow(s.opts.Width)
 	s.out.line(colored(s.style.severity(rules.Error), s.strip(&narrow)))
-	if peak := s.peak(&narrow, n, one); peak != "" && bad < n {
+	text := fmt.Sprintf("%s of %s have errors, %s", statsNumber(some), statsCount(n, one), order)
+	if peak := s.peak(&narrow, n, one); peak != "" {
 		text += "; " + peak
 	}
 	s.out.fold(s.opts.Width, statsIndent, bare(text+"."))
@@ -466,7 +474,9 @@ func (s *statsText) datasets(r *StatsRun) {
 			continue
 		}
 		narrow := d.Strip.Narrow(s.opts.Width - len(statsIndent))
-		s.out.line(bare(statsIndent), colored(s.style.severity(rules.Error), s.strip(&narrow)))
+		if d.Kept() > 0 {
+			s.out.line(bare(statsIndent), colored(s.style.severity(rules.Error), s.strip(&narrow)))
+		}
 		text := statsIndent
 		if peak := s.peak(&narrow, d.Rows, "row"); peak != "" && d.Rejected < d.Rows {
 			text += peak + "; "
@@ -537,7 +547,7 @@ func StatsSpread(w io.Writer, r *SpreadRun, opts StatsOptions) error {
 	}
 	s.spread(&x, len(r.Bad), bad, r.One, r.Order)
 	if r.Causes != "" {
-		s.out.fold(opts.Width, statsIndent, bare(statsIndent+r.Causes+"."))
+		s.out.fold(opts.Width, statsIndent, bare("Causes: "+r.Causes+"."))
 	}
 	return s.out.flush(w)
 }

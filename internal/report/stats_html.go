@@ -211,6 +211,9 @@ func (p *statsPage) strip(x *stats.Strip, n int, one string) {
 			class, height = "x", max(4, pageHeight*float64(c.Bad)/float64(c.All)*float64(top.All)/float64(top.Bad))
 		}
 		what := fmt.Sprintf("%s %s–%s: %s of %s have errors", one, statsNumber(c.First), statsNumber(x.Last(i, n)), statsNumber(c.Bad), statsNumber(c.All))
+		if c.All == 1 {
+			what = fmt.Sprintf("%s %s", one, statsNumber(c.First))
+		}
 		fmt.Fprintf(p, `<rect class="%s" x="%d" y="%.1f" width="%d" height="%.1f"><title>%s</title></rect>`,
 			class, i*pageCell, pageHeight-height, pageCell-1, height, inHTML(what))
 	}

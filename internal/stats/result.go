@@ -78,6 +78,11 @@ func (s *Shard) Finish() *Result {
 		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(b.Errors, a.Errors), cmp.Compare(a.Rule, b.Rule))
 	})
 	r.Datasets = s.datasets
+	for i := range r.Datasets {
+		if d := &r.Datasets[i]; d.Rows < Width { // each row has a cell
+			d.Strip.Cells = slices.DeleteFunc(slices.Clone(d.Strip.Cells), func(c Cell) bool { return c.All == 0 })
+		}
+	}
 	slices.SortFunc(r.Datasets, func(a, b Dataset) int { return cmp.Compare(a.Path, b.Path) })
 	slices.SortFunc(s.files, func(a, b mark) int { return cmp.Compare(a.path, b.path) })
 	bad := make([]bool, len(s.files))
