@@ -392,7 +392,7 @@ func (s *statsText) spread(x *stats.Strip, n, some int, one, order string) {
 	}
 	narrow := x.Narrow(s.opts.Width)
 	s.out.line(colored(s.style.severity(rules.Error), s.strip(&narrow)))
-	text := fmt.Sprintf("%s of %s have errors, %s", statsNumber(some), statsCount(n, one), order)
+	text := fmt.Sprintf("%s of %s %s errors, %s", statsNumber(some), statsCount(n, one), pick(some, "has", "have"), order)
 	if peak := s.peak(&narrow, n, one); peak != "" {
 		text += "; " + peak
 	}

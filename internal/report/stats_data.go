@@ -174,16 +174,13 @@ func StatsCSV(w io.Writer, r *StatsRun) error {
 		b.WriteByte('\n')
 	}
 	head := append([]string{"by"}, stats.Dimensions()...)
-	for _, name := range []string{"sessions", "calls", "missing", "interrupted", "open", "orphans", "duplicates", "misplaced", "rate", "rate_low", "rate_high"} {
-		head = append(head, name)
-	}
+	head = append(head, "sessions", "calls", "missing", "interrupted", "open", "orphans", "duplicates", "misplaced", "rate", "rate_low", "rate_high")
 	for _, of := range []string{"result_bytes", "latency_ms"} {
 		for _, name := range []string{"n", "p50", "p90", "p99", "max"} {
 			head = append(head, of+"_"+name)
 		}
 	}
 	row(head...)
-	number := func(n int) string { return strconv.Itoa(n) }
 	for i := range r.Tables {
 		t := &r.Tables[i]
 		var by []string
@@ -194,7 +191,7 @@ func StatsCSV(w io.Writer, r *StatsRun) error {
 			x := &t.Rows[j]
 			fields := append([]string{strings.Join(by, " ")}, x.Key[:]...)
 			for _, n := range []int{x.Sessions, x.Calls, x.Missing, x.Interrupted, x.Open, x.Orphans, x.Duplicates, x.Misplaced} {
-				fields = append(fields, number(n))
+				fields = append(fields, strconv.Itoa(n))
 			}
 			if x.Calls > 0 {
 				rate := x.Rate()
@@ -209,7 +206,7 @@ func StatsCSV(w io.Writer, r *StatsRun) error {
 					fields = append(fields, "0", "", "", "", "")
 					continue
 				}
-				fields = append(fields, number(of.N()))
+				fields = append(fields, strconv.Itoa(of.N()))
 				for _, v := range []int64{of.At(0.5), of.At(0.9), of.At(0.99), of.Max()} {
 					fields = append(fields, strconv.FormatInt(v, 10))
 				}

@@ -66,7 +66,7 @@ func StatsHTML(w io.Writer, r *StatsRun, minCalls int) error {
 	if r.Totals.Files > 1 && r.BadFiles > 0 {
 		p.add("<h2>Files with errors</h2>\n<p>")
 		p.strip(&r.Files, r.Totals.Files, "file")
-		p.add("</p>\n<p>", inHTML(fmt.Sprintf("%s of %s have errors. They are in the order of their paths.", statsNumber(r.BadFiles), statsCount(r.Totals.Files, "file"))), "</p>\n")
+		p.add("</p>\n<p>", inHTML(fmt.Sprintf("%s of %s %s errors. They are in the order of their paths.", statsNumber(r.BadFiles), statsCount(r.Totals.Files, "file"), pick(r.BadFiles, "has", "have"))), "</p>\n")
 	}
 	p.causes(r)
 	list := worstFirst(r.Datasets)

@@ -2,7 +2,6 @@ package stats
 
 import (
 	"math"
-	"slices"
 	"sort"
 	"sync"
 )
@@ -92,6 +91,3 @@ func (b *Buckets) At(share float64) int64 {
 	}
 	return b.max
 }
-
-// clone returns a copy.
-func (b *Buckets) clone() Buckets { return Buckets{slices.Clone(b.n), b.all, b.max} }
