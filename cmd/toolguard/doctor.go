@@ -179,8 +179,8 @@ type doctor struct {
 	found   *targets
 	colors  bool
 	failed  []report.Missed
-	printed bool         // the JSON document is printed
-	ages    []sessionAge // of all sessions, on a terminal
+	printed bool          // the JSON document is printed
+	ages    []*sessionAge // of all sessions, on a terminal
 }
 
 // newDoctor validates the flags and returns the run that they ask for.
@@ -785,7 +785,7 @@ func (d *doctor) take(t *target, s *session, err error) {
 		return
 	}
 	if d.stderrTerminal {
-		d.ages = append(d.ages, sessionAge{s.modified, s.tallies, len(s.tallies) > 0 && !s.mended})
+		d.ages = append(d.ages, &sessionAge{s.modified, s.tallies, len(s.tallies) > 0 && !s.mended})
 	}
 	r := s.in
 	r.sessions++

@@ -407,7 +407,7 @@ func (d *doctor) drawAges(sessions []*session) error {
 	if d.flags.fix.made {
 		return nil
 	}
-	slices.SortStableFunc(d.ages, func(a, b sessionAge) int { return a.modified.Compare(b.modified) })
+	slices.SortStableFunc(d.ages, func(a, b *sessionAge) int { return a.modified.Compare(b.modified) })
 	var s spread
 	for _, age := range d.ages {
 		if !age.broken {

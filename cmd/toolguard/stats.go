@@ -192,7 +192,7 @@ func (x *counting) run(ctx context.Context, paths []string) error {
 		x.bar = newProgress(x.rawStderr, ts.files, progressAfter)
 		defer x.bar.end()
 	}
-	err = inOrder(ctx, ts.files, x.check.flags.jobs, func(t *target) int64 { return t.size }, x.count, func(t *target, got fileCounts, err error) error {
+	err = inOrder(ctx, ts.files, x.check.flags.jobs, func(t *target) int64 { return t.size }, x.count, func(t *target, got *fileCounts, err error) error {
 		defer x.bar.step(t)
 		x.take(t, got, err)
 		return nil
@@ -226,7 +226,8 @@ func (x *counting) openPage(ts *targets) (err error) {
 }
 
 // count counts what is in one file.
-func (x *counting) count(ctx context.Context, t *target) (got fileCounts, err error) {
+func (x *counting) count(ctx context.Context, t *target) (got *fileCounts, err error) {
+	got = &fileCounts{}
 	at := &storePlace{}
 	if !t.stdin {
 		at = x.placeOf(t)
@@ -314,7 +315,7 @@ func (x *counting) about(at *storePlace, src *source.Source, d *dialect.Dialect)
 }
 
 // take adds the counts of a file, or says why there are none.
-func (x *counting) take(t *target, got fileCounts, err error) {
+func (x *counting) take(t *target, got *fileCounts, err error) {
 	x.now = x.settings(t.config)
 	switch {
 	case err != nil:

@@ -118,7 +118,7 @@ func (s *statsText) table(t *stats.Table) {
 	number := func(title string, drop int, always bool, of func(*stats.Row) int) (statsColumn, bool) {
 		c := statsColumn{title: title, drop: drop}
 		for i := range rows {
-			n := of(&rows[i])
+			n := of(rows[i])
 			always = always || n > 0
 			c.cells = append(c.cells, statsNumber(n))
 		}
@@ -167,7 +167,7 @@ func (s *statsText) table(t *stats.Table) {
 			}
 			for i := range rows {
 				text := ""
-				if b := of(&rows[i]); b.N() > 0 {
+				if b := of(rows[i]); b.N() > 0 {
 					known = true
 					text = write(b.At(share))
 				}
@@ -467,7 +467,7 @@ func (s *statsText) datasets(r *StatsRun) {
 	}
 	list := worstFirst(r.Datasets)
 	for i := range list[:min(len(list), mostStatsDatasets)] {
-		d := &list[i]
+		d := list[i]
 		s.out.line()
 		s.out.fold(s.opts.Width, statsIndent, unbroken(s.style.path, d.Path), bare(": "+datasetHead(d)))
 		if d.Rejected == 0 {

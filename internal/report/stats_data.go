@@ -110,11 +110,11 @@ func StatsJSON(w io.Writer, r *StatsRun) error {
 	}
 	for i := range r.Tables {
 		for j := range r.Tables[i].Rows {
-			out.Groups = append(out.Groups, groupOf(&r.Tables[i], &r.Tables[i].Rows[j]))
+			out.Groups = append(out.Groups, groupOf(&r.Tables[i], r.Tables[i].Rows[j]))
 		}
 	}
 	for i := range r.Causes {
-		c := &r.Causes[i]
+		c := r.Causes[i]
 		sample := jsonSample{c.Sample.Path, c.Sample.Record, nil, c.Sample.Message}
 		if c.Sample.Line > 0 {
 			sample.Line = &c.Sample.Line
@@ -122,7 +122,7 @@ func StatsJSON(w io.Writer, r *StatsRun) error {
 		out.Causes = append(out.Causes, jsonCause{c.Rule, c.Errors, c.Sessions, sample})
 	}
 	for i := range r.Datasets {
-		d := &r.Datasets[i]
+		d := r.Datasets[i]
 		x := jsonDataset{d.Path, d.Rows, d.Kept(), d.Rejected, d.Causes, bucketsOf(&d.Calls), []jsonCell{}}
 		for _, c := range d.Strip.Cells {
 			x.Strip = append(x.Strip, jsonCell{c.First, c.All, c.Bad})
@@ -188,7 +188,7 @@ func StatsCSV(w io.Writer, r *StatsRun) error {
 			by = append(by, d.String())
 		}
 		for j := range t.Rows {
-			x := &t.Rows[j]
+			x := t.Rows[j]
 			fields := append([]string{strings.Join(by, " ")}, x.Key[:]...)
 			for _, n := range []int{x.Sessions, x.Calls, x.Missing, x.Interrupted, x.Open, x.Orphans, x.Duplicates, x.Misplaced} {
 				fields = append(fields, strconv.Itoa(n))

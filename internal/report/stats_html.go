@@ -71,7 +71,7 @@ func StatsHTML(w io.Writer, r *StatsRun, minCalls int) error {
 	p.causes(r)
 	list := worstFirst(r.Datasets)
 	for i := range list {
-		p.dataset(&list[i])
+		p.dataset(list[i])
 	}
 	if left := leftOut(r); left != "" {
 		p.add(`<h2>Not counted</h2>`, "\n<p>", inHTML(left), "</p>\n")
@@ -123,7 +123,7 @@ func (p *statsPage) table(t *stats.Table) {
 		{"duplicates", func(r *stats.Row) int { return r.Duplicates }},
 		{"misplaced", func(r *stats.Row) int { return r.Misplaced }},
 	} {
-		if slices.ContainsFunc(t.Rows, func(r stats.Row) bool { return c.of(&r) > 0 }) {
+		if slices.ContainsFunc(t.Rows, func(r *stats.Row) bool { return c.of(r) > 0 }) {
 			head(c.name)
 			numbers = append(numbers, c.of)
 		}
@@ -132,12 +132,12 @@ func (p *statsPage) table(t *stats.Table) {
 	p.add("</tr></thead>\n<tbody>\n")
 	top := 0.0
 	for i := range t.Rows {
-		if r := &t.Rows[i]; r.Calls >= p.minCalls && r.Missing > 0 {
+		if r := t.Rows[i]; r.Calls >= p.minCalls && r.Missing > 0 {
 			top = max(top, r.Rate().High)
 		}
 	}
 	for i := range t.Rows {
-		r := &t.Rows[i]
+		r := t.Rows[i]
 		p.add("<tr>")
 		for k, d := range t.By {
 			tag := "td"
@@ -229,7 +229,7 @@ func (p *statsPage) causes(r *StatsRun) {
 		causesIn(r), "</th><td></td><th scope=\"col\">errors</th><th scope=\"col\" class=\"k\">example</th></tr></thead>\n<tbody>\n")
 	top := r.Causes[0].Sessions
 	for i := range r.Causes {
-		c := &r.Causes[i]
+		c := r.Causes[i]
 		p.add(`<tr><th scope="row" class="k">`, inHTML(c.Rule), "</th><td>", statsNumber(c.Sessions), "</td><td>")
 		fmt.Fprintf(p, `<svg width="%d" height="14" aria-hidden="true"><rect class="b" y="2" width="%.1f" height="10"/></svg>`, pageBar, float64(c.Sessions)/float64(max(top, 1))*pageBar)
 		p.add("</td><td>", statsNumber(c.Errors), `</td><td class="k"><span class="dim">`, inHTML(samplePlace(&c.Sample)), "</span> ", inHTML(c.Sample.Message), "</td></tr>\n")
@@ -265,9 +265,9 @@ func datasetCauses(d *stats.Dataset) string {
 }
 
 // worstFirst returns datasets in the order of the share of their rejected rows.
-func worstFirst(all []stats.Dataset) []stats.Dataset {
+func worstFirst(all []*stats.Dataset) []*stats.Dataset {
 	list := slices.Clone(all)
-	slices.SortStableFunc(list, func(a, b stats.Dataset) int {
+	slices.SortStableFunc(list, func(a, b *stats.Dataset) int {
 		return cmp.Compare(b.Rejected*max(a.Rows, 1), a.Rejected*max(b.Rows, 1))
 	})
 	return list

@@ -432,9 +432,9 @@ func (r *reader) end(rep *engine.Report) {
 		r.add(rep.Rest[i].Severity, rep.Rest[i].N)
 	}
 	if r.dataset != nil {
-		r.datasets = append(r.datasets, *r.dataset)
+		r.datasets = append(r.datasets, r.dataset)
 	}
-	r.files = append(r.files, mark{r.src.Name(), r.bad})
+	r.files = append(r.files, &mark{r.src.Name(), r.bad})
 }
 
 // offset is the hash of nothing.

@@ -62,7 +62,7 @@ func (t *Table) byKey() map[string]Row {
 		for _, d := range t.By {
 			key = append(key, r.Key[d])
 		}
-		out[strings.Join(key, ",")] = r
+		out[strings.Join(key, ",")] = *r
 	}
 	return out
 }

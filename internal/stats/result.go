@@ -2,14 +2,13 @@ package stats
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 )
 
 // A Table is the groups of some dimensions, in order.
 type Table struct {
 	By   []Dimension
-	Rows []Row
+	Rows []*Row
 }
 
 // A Row is a group with its key.
@@ -29,9 +28,9 @@ type Result struct {
 	LeftOut [reasons]int
 	Tables  []Table
 	// Causes are those of the most sessions first.
-	Causes []Cause
+	Causes []*Cause
 	// Datasets are in the order of their paths.
-	Datasets []Dataset
+	Datasets []*Dataset
 	// Files shows which files have errors, in the order of their paths. BadFiles are how many.
 	Files    Strip
 	BadFiles int
@@ -72,19 +71,19 @@ func (s *Shard) Finish() *Result {
 		r.Tables = append(r.Tables, s.tables[i].finish())
 	}
 	for _, c := range s.causes {
-		r.Causes = append(r.Causes, *c)
+		r.Causes = append(r.Causes, c)
 	}
-	slices.SortFunc(r.Causes, func(a, b Cause) int {
+	slices.SortFunc(r.Causes, func(a, b *Cause) int {
 		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(b.Errors, a.Errors), cmp.Compare(a.Rule, b.Rule))
 	})
 	r.Datasets = s.datasets
-	for i := range r.Datasets {
-		if d := &r.Datasets[i]; d.Rows < Width { // each row has a cell
+	for _, d := range r.Datasets {
+		if d.Rows < Width { // each row has a cell
 			d.Strip.Cells = slices.DeleteFunc(slices.Clone(d.Strip.Cells), func(c Cell) bool { return c.All == 0 })
 		}
 	}
-	slices.SortFunc(r.Datasets, func(a, b Dataset) int { return cmp.Compare(a.Path, b.Path) })
-	slices.SortFunc(s.files, func(a, b mark) int { return cmp.Compare(a.path, b.path) })
+	slices.SortFunc(r.Datasets, func(a, b *Dataset) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortFunc(s.files, func(a, b *mark) int { return cmp.Compare(a.path, b.path) })
 	bad := make([]bool, len(s.files))
 	for i, f := range s.files {
 		if bad[i] = f.bad; f.bad {
@@ -109,13 +108,12 @@ func (t *table) of(k *Key) *Group {
 func (t *table) finish() Table {
 	t.limit(MostGroups)
 	out := Table{By: t.by}
-	for _, k := range slices.Collect(maps.Keys(t.groups)) {
-		row := Row{Key: k, Group: *t.groups[k]}
-		row.session = 0
-		out.Rows = append(out.Rows, row)
+	for k, g := range t.groups {
+		g.session = 0
+		out.Rows = append(out.Rows, &Row{Key: k, Group: *g})
 	}
 	named := slices.Contains([]Dimension{Version, Month}, t.by[0])
-	slices.SortFunc(out.Rows, func(a, b Row) int {
+	slices.SortFunc(out.Rows, func(a, b *Row) int {
 		if named {
 			for _, d := range t.by {
 				if c := natural(a.Key[d], b.Key[d]); c != 0 {
@@ -126,7 +124,7 @@ func (t *table) finish() Table {
 		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(b.Interrupted+b.Open, a.Interrupted+a.Open), a.Key.compare(&b.Key))
 	})
 	if t.rest.all() > 0 {
-		row := Row{Rest: true, Group: t.rest}
+		row := &Row{Rest: true, Group: t.rest}
 		for _, d := range t.by {
 			row.Key[d] = "other"
 		}

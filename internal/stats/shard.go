@@ -2,7 +2,6 @@ package stats
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 )
 
@@ -114,10 +113,14 @@ func (t *table) limit(most int) {
 	if len(t.groups) <= most {
 		return
 	}
-	keys := slices.SortedFunc(maps.Keys(t.groups), func(a, b Key) int { return a.compare(&b) })
+	var keys []*Key
+	for k := range t.groups {
+		keys = append(keys, &k)
+	}
+	slices.SortFunc(keys, (*Key).compare)
 	for _, k := range keys[MostGroups:] {
-		t.rest.add(t.groups[k])
-		delete(t.groups, k)
+		t.rest.add(t.groups[*k])
+		delete(t.groups, *k)
 	}
 }
 
@@ -207,8 +210,8 @@ type Shard struct {
 	calls    []call
 	longest  []longest // by key
 	causes   map[string]*Cause
-	datasets []Dataset
-	files    []mark
+	datasets []*Dataset
+	files    []*mark
 	sessions int // the number of the current one
 }
 

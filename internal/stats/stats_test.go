@@ -98,7 +98,7 @@ func shards(tables [][]Dimension, calls []made, sessions int) []*Shard {
 		s := NewShard(tables)
 		s.begin()
 		s.Totals.Files, s.Totals.Sessions = 1, 1
-		s.files = append(s.files, mark{fmt.Sprintf("f%03d", i), i%7 == 0})
+		s.files = append(s.files, &mark{fmt.Sprintf("f%03d", i), i%7 == 0})
 		for _, c := range calls {
 			if c.session == i {
 				s.Totals.Calls++
