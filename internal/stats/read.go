@@ -45,7 +45,7 @@ const (
 // Read checks a source and counts what is in it. The report has no findings. A source that is no
 // transcript has no counts.
 func Read(ctx context.Context, src *source.Source, opts Options) (*Shard, *engine.Report, error) {
-	r := &reader{Shard: NewShard(opts.Tables), opts: opts, src: src, records: map[int32]said{}, inList: map[int64]int{}}
+	r := &reader{Shard: NewShard(opts.Tables), opts: opts, src: src, inList: map[int64]int{}}
 	for _, by := range opts.Tables {
 		for _, d := range by {
 			r.wants[d] = true
@@ -82,7 +82,9 @@ type reader struct {
 
 	records map[int32]said        // by record, of the current conversation
 	results map[source.Span]int32 // the messages of results, nil until it is needed
-	told    string                // the model that the session named last
+	last    lastSaid
+	timed   timed
+	told    string // the model that the session named last
 	dataset *Dataset
 	calls   int           // of the current row
 	row     int64         // the last row or element that was begun, from 1
@@ -94,6 +96,20 @@ type reader struct {
 type said struct {
 	id, version, model string
 	at                 int64
+}
+
+// A lastSaid is what the record that was read last says. Most have one call.
+type lastSaid struct {
+	conversation int
+	record       int32
+	said
+}
+
+// A timed is the time of the record with results that was read last.
+type timed struct {
+	conversation int
+	record       int32
+	at           int64
 }
 
 // learn learns what is known about a dialect.
@@ -150,7 +166,6 @@ func (r *reader) conversation(v *engine.View) error {
 			r.told = ""
 		}
 	}
-	clear(r.records)
 	r.results = nil
 	before := r.calls
 	for i := range v.Calls {
@@ -195,8 +210,10 @@ func (r *reader) call(v *engine.View, i int) {
 		res := &v.Results[x.Result]
 		bytes = res.Payload.Len()
 		if res.Message != c.Message {
-			if to := r.said(v, &v.Messages[res.Message]); of.at != 0 && to.at >= of.at {
-				ms = to.at - of.at
+			if of.at != 0 {
+				if at := r.when(v, &v.Messages[res.Message]); at >= of.at {
+					ms = at - of.at
+				}
 			}
 		}
 	}
@@ -266,41 +283,58 @@ func (r *reader) finding(v *engine.View, f *rules.Finding) {
 	}
 }
 
-// said returns what the record of a message says.
-func (r *reader) said(v *engine.View, m *transcript.Message) said {
-	record := m.Record
-	shared := v.Lines && !v.Row && v.Unfolded == nil // each record has one message, or a part of one
-	if shared {
-		if known, is := r.records[record]; is {
-			return known
+// value returns the record of a message, or the message if it is not the only one of its record. alone
+// says which.
+func (r *reader) value(v *engine.View, m *transcript.Message) (value source.Value, alone bool) {
+	if v.Lines && !v.Row && v.Unfolded == nil {
+		if value = v.Record(m.Record); value.Exists() {
+			return value, true
 		}
 	}
-	wants := r.wants[Model] && !r.model.Absent() || r.wants[Version] && r.about.VersionAt != nil || r.id != "" || !r.time.Absent()
-	if !wants {
+	return v.Value(m.Span()), false
+}
+
+// when returns the time of a message, 0 if it is not recorded.
+func (r *reader) when(v *engine.View, m *transcript.Message) int64 {
+	if r.time.Absent() {
+		return 0
+	}
+	if m.Record == r.timed.record && v.Index == r.timed.conversation {
+		return r.timed.at
+	}
+	value, alone := r.value(v, m)
+	at := session.Time(r.time.In(value))
+	if alone {
+		r.timed = timed{v.Index, m.Record, at}
+	}
+	return at
+}
+
+// said returns what the record of a message says.
+func (r *reader) said(v *engine.View, m *transcript.Message) said {
+	if m.Record == r.last.record && v.Index == r.last.conversation {
+		return r.last.said
+	}
+	version, model := r.wants[Version] && r.about.VersionAt != nil, r.wants[Model] && m.Role == transcript.RoleAssistant
+	if !version && !(model && !r.model.Absent()) && r.id == "" && r.time.Absent() {
 		return said{}
 	}
-	value := source.Value{}
-	if shared {
-		value = v.Record(record)
-	}
-	if !value.Exists() {
-		value = v.Value(m.Span())
-	}
+	value, alone := r.value(v, m)
 	out := said{at: session.Time(r.time.In(value))}
-	if r.wants[Model] && m.Role == transcript.RoleAssistant {
+	if model {
 		out.model = text(r.model.In(value))
 		if out.model != "" {
 			r.told = out.model
 		}
 	}
-	if r.wants[Version] && r.about.VersionAt != nil {
+	if version {
 		out.version = text(r.version.In(value))
 	}
 	if r.id != "" {
 		out.id = text(r.id.In(value))
 	}
-	if shared {
-		r.records[record] = out
+	if alone {
+		r.last = lastSaid{v.Index, m.Record, out}
 	}
 	return out
 }
