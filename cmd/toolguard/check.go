@@ -62,7 +62,8 @@ Reports for people show the first 1,000 findings of a kind in a file and count
 the rest; the text report shows three warnings and three infos of a kind, unless
 --verbose is given or --fail-on is that level. It has one entry for the calls of a turn that lost their
 results together, with the places and the tools of the others. With --verbose,
-and in all other formats, also concise, each has its own.
+and in all other formats, also concise, each has its own. On a terminal, check
+ends with which files have errors, if it read more than 50.
 
 A compressed file is rejected if it unpacks to more than 4 GiB or to more than
 200 times its size. --max-size sets another limit.

@@ -57,7 +57,8 @@ func newDoctorCmd(a *app) *cobra.Command {
 		Long: `doctor looks where agents keep their sessions, checks them like toolguard check,
 and lists the sessions that their provider rejects, the newest first. What an
 agent repairs itself when it resumes a session is only counted, unless --all is
-set. Databases are listed, but not read.
+set. Databases are listed, but not read. On a terminal, doctor ends with which of
+more than 50 sessions are broken, the oldest first.
 
 With --fix, doctor shows each broken session and asks before it repairs it:
 y repairs, n skips, d shows the changes, q stops. Without a terminal it needs

@@ -80,7 +80,6 @@ type reader struct {
 	id                   dialect.Lens
 	prefix               uint64 // of the ids of calls
 
-	records map[int32]said        // by record, of the current conversation
 	results map[source.Span]int32 // the messages of results, nil until it is needed
 	last    lastSaid
 	timed   timed
