@@ -71,7 +71,8 @@ A compressed file is rejected if it unpacks to more than 4 GiB or to more than
 Exit codes: 0 if there are no findings at or above --fail-on, 1 if there are, 2
 if a file could not be checked, if there was no transcript to check, or if the
 command line is wrong. --allow-empty allows that nothing is checked, and so do
---skip-unrecognized, --force-exclude and --exit-zero. A named file that is empty is only a warning.`,
+--skip-unrecognized, --force-exclude and --exit-zero. A named file
+that is empty or has no messages is only a warning.`,
 		Example: `  toolguard check session.jsonl
   toolguard check --select pairing --output-format json=report.json runs/
   my-agent --dump-history | toolguard check --send --provider anthropic -`,
@@ -143,6 +144,8 @@ type check struct {
 	records bool      // this is a run of baseline
 	judges  bool      // this is a run of check: it must find a transcript
 	judged  bool      // it found one
+	excused bool      // it found a named file without messages
+	seeks   bool      // a directory or standard input should have a transcript
 	now     *settings // of the file that is being reported
 	failing bool      // a finding is at or above fail-on
 	summary *report.Summary
@@ -287,6 +290,7 @@ func (c *check) targets(paths []string) (*targets, error) {
 		return nil, err
 	}
 	c.found = make([]bool, len(ts.roots))
+	c.seeks = len(ts.roots) > 0 || slices.ContainsFunc(ts.files, func(t *target) bool { return t.stdin })
 	for _, u := range ts.unread {
 		c.fail(u.path, u.err)
 	}
@@ -376,18 +380,27 @@ func (c *check) take(t *target, got *engine.Report, err error) error {
 	return c.tell(got)
 }
 
-// judge notes whether a file had something to check. An empty file that somebody names has not:
-// it may be a session that nobody has used, so that is only said. Nothing in a pipe or in a
-// whole directory is more likely a mistake.
+// judge notes whether a file had something to check. A named file without messages has not: it may
+// be a session that nobody has used, so that is only said. Nothing in a pipe or in a whole
+// directory is more likely a mistake.
 func (c *check) judge(t *target, r *engine.Report) {
-	empty := r.File.Container == detect.ContainerEmpty
-	c.judged = c.judged || !empty || t.named && !t.stdin
-	if empty && c.judges {
+	lacks := ""
+	switch {
+	case r.File.Container == detect.ContainerEmpty:
+		lacks = "is empty"
+	case nothingIn(r.File) != "" && r.Findings.Len() == 0:
+		lacks = "has no messages"
+	default:
+		c.judged = true
+		return
+	}
+	c.excused = c.excused || t.named && !t.stdin
+	if c.judges {
 		c.summary.Empty++
 	}
-	if empty && !c.flags.quiet {
+	if !c.flags.quiet {
 		_ = c.flush() // as in fail
-		c.complain("warning: "+t.path+" is empty", t.path)
+		c.complain("warning: "+t.path+" "+lacks, t.path)
 	}
 }
 
@@ -395,7 +408,8 @@ func (c *check) judge(t *target, r *engine.Report) {
 // name whatever changed, and skip what is excluded or unrecognized.
 func (c *check) unjudged() bool {
 	f := c.flags
-	return c.judges && !c.judged && !f.allowEmpty && !f.skipUnrecognized && !f.forceExclude && !f.exitZero && len(c.summary.Failed) == 0
+	none := !c.judged && (c.seeks || !c.excused)
+	return c.judges && none && !f.allowEmpty && !f.skipUnrecognized && !f.forceExclude && !f.exitZero && len(c.summary.Failed) == 0
 }
 
 // describes counts a file whose dialect is defined in its config file.

@@ -170,18 +170,19 @@ func agentName(agent string) string { return strings.ReplaceAll(strings.ToLower(
 type doctor struct {
 	*app
 	*resolver
-	flags   *doctorFlags
-	search  *search
-	finder  *store.Finder
-	home    string
-	now     time.Time
-	alive   func(pid int) bool
-	stores  []*storeReport
-	found   *targets
-	colors  bool
-	failed  []report.Missed
-	printed bool          // the JSON document is printed
-	ages    []*sessionAge // of all sessions, on a terminal
+	flags     *doctorFlags
+	search    *search
+	finder    *store.Finder
+	home      string
+	now       time.Time
+	alive     func(pid int) bool
+	stores    []*storeReport
+	found     *targets
+	colors    bool
+	failed    []report.Missed
+	printed   bool          // the JSON document is printed
+	mentioned bool          // show was
+	ages      []*sessionAge // of all sessions, on a terminal
 }
 
 // newDoctor validates the flags and returns the run that they ask for.
@@ -295,7 +296,7 @@ type storeReport struct {
 	mended   int // that the agent repairs itself
 	inUse    int
 	excluded int // files and directories that the config file hides
-	listed   []*session
+	listed   []*stored
 }
 
 // state says what toolguard does with the sessions of a store.
@@ -309,8 +310,8 @@ func (r *storeReport) state() string {
 	return "checked"
 }
 
-// A session is a session that was checked.
-type session struct {
+// A stored is a session in a store, once it was checked.
+type stored struct {
 	number   int // in the list, from 1
 	in       *storeReport
 	target   *target
@@ -349,9 +350,9 @@ func (d *doctor) run(ctx context.Context) error {
 		d.bar = newProgress(d.rawStderr, targets, progressAfter)
 		defer d.bar.end()
 	}
-	work := func(ctx context.Context, t *target) (*session, error) { return d.examine(ctx, t, in[t]) }
+	work := func(ctx context.Context, t *target) (*stored, error) { return d.examine(ctx, t, in[t]) }
 	weight := func(t *target) int64 { return max(t.size, weightPerJob/8) }
-	err = inOrder(ctx, targets, d.flags.jobs, weight, work, func(t *target, s *session, err error) error {
+	err = inOrder(ctx, targets, d.flags.jobs, weight, work, func(t *target, s *stored, err error) error {
 		defer d.bar.step(t)
 		d.take(t, s, err)
 		return nil
@@ -360,11 +361,11 @@ func (d *doctor) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var sessions []*session
+	var sessions []*stored
 	for _, r := range d.stores {
 		sessions = append(sessions, r.listed...)
 	}
-	slices.SortStableFunc(sessions, func(a, b *session) int {
+	slices.SortStableFunc(sessions, func(a, b *stored) int {
 		return cmp.Or(b.modified.Compare(a.modified), cmp.Compare(a.target.path, b.target.path))
 	})
 	for i, s := range sessions {
@@ -398,7 +399,7 @@ func (d *doctor) run(ctx context.Context) error {
 		return err
 	case len(d.failed) > 0:
 		return errReported
-	case slices.ContainsFunc(sessions, func(s *session) bool { return !s.mended && !s.repaired }):
+	case slices.ContainsFunc(sessions, func(s *stored) bool { return !s.mended && !s.repaired }):
 		return errFindings
 	}
 	return nil
@@ -605,8 +606,8 @@ func (d *doctor) options(t *target) engine.Options {
 }
 
 // examine checks a file. It returns nil if the file is not a session, or too old.
-func (d *doctor) examine(ctx context.Context, t *target, in *storeReport) (*session, error) {
-	s := &session{in: in, target: t}
+func (d *doctor) examine(ctx context.Context, t *target, in *storeReport) (*stored, error) {
+	s := &stored{in: in, target: t}
 	info, err := os.Stat(t.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // its agent has just removed it
@@ -657,7 +658,7 @@ func (d *doctor) examine(ctx context.Context, t *target, in *storeReport) (*sess
 }
 
 // mends reports whether the agent itself repairs findings of a rule, and loses nothing by it.
-func (s *session) mends(t report.Tally) bool {
+func (s *stored) mends(t report.Tally) bool {
 	return s.in.Store.Mends.By(t.Rule, s.Version) && !t.Recorded
 }
 
@@ -666,7 +667,7 @@ func (s *session) mends(t report.Tally) bool {
 func isReasoning(t report.Tally) bool { return t.Rule == rules.ReplayedReasoning }
 
 // describe reads what a session says about itself.
-func (s *session) describe(st *store.Store) {
+func (s *stored) describe(st *store.Store) {
 	if st == nil {
 		return
 	}
@@ -682,12 +683,12 @@ func (s *session) describe(st *store.Store) {
 
 // inUse returns why a session is in use, or "". modified is when it was written last, or zero
 // if it is known that nobody writes it.
-func (d *doctor) inUse(s *session, modified time.Time) string {
+func (d *doctor) inUse(s *stored, modified time.Time) string {
 	return d.inUseBy(s.in.Store, s, modified)
 }
 
 // inUseBy tests the locks of a store.
-func (d *doctor) inUseBy(st *store.Store, s *session, modified time.Time) string {
+func (d *doctor) inUseBy(st *store.Store, s *stored, modified time.Time) string {
 	x := store.Session{Root: s.in.Path, Path: s.target.path, Loose: s.in.loose, Project: func() string {
 		if s.Project == "" {
 			s.describe(s.in.Store)
@@ -702,7 +703,7 @@ func (d *doctor) inUseBy(st *store.Store, s *session, modified time.Time) string
 }
 
 // plan computes the repair of a session without making it.
-func (d *doctor) plan(ctx context.Context, s *session) (repairPlan, error) {
+func (d *doctor) plan(ctx context.Context, s *stored) (repairPlan, error) {
 	if !s.in.Store.Repaired {
 		return repairPlan{none: "toolguard only checks sessions of " + s.in.agent}, nil
 	}
@@ -723,7 +724,7 @@ func (d *doctor) plan(ctx context.Context, s *session) (repairPlan, error) {
 }
 
 // planWith computes the repair of a session with or without unsafe repairs.
-func (d *doctor) planWith(ctx context.Context, s *session, unsafe bool) (p repairPlan, err error) {
+func (d *doctor) planWith(ctx context.Context, s *stored, unsafe bool) (p repairPlan, err error) {
 	src, err := d.open(ctx, s.target, d.flags.jobs)
 	if err != nil {
 		return p, err
@@ -749,7 +750,7 @@ func (d *doctor) planWith(ctx context.Context, s *session, unsafe bool) (p repai
 }
 
 // settle computes the repair of a session, or says why there is none.
-func (d *doctor) settle(ctx context.Context, s *session, src *source.Source, unsafe bool) (got *engine.Fixed, none string, err error) {
+func (d *doctor) settle(ctx context.Context, s *stored, src *source.Source, unsafe bool) (got *engine.Fixed, none string, err error) {
 	set := d.settings(s.target.config)
 	opts := engine.FixOptions{Options: d.options(s.target), Unsafe: unsafe}
 	opts.Placeholder = set.placeholder
@@ -767,7 +768,7 @@ func (d *doctor) settle(ctx context.Context, s *session, src *source.Source, uns
 
 // errorsLeft counts the errors that remain after a repair, without those that the agent repairs
 // itself.
-func (s *session) errorsLeft(r *engine.Report) (n int) {
+func (s *stored) errorsLeft(r *engine.Report) (n int) {
 	for _, t := range report.TallyErrors(r) {
 		if s.mended || !s.mends(t) {
 			n += t.Count
@@ -777,7 +778,7 @@ func (s *session) errorsLeft(r *engine.Report) (n int) {
 }
 
 // take counts a session, and keeps it if it is to be listed. err is why it could not be examined.
-func (d *doctor) take(t *target, s *session, err error) {
+func (d *doctor) take(t *target, s *stored, err error) {
 	if err != nil {
 		d.fail(t.path, err)
 		return

@@ -43,7 +43,7 @@ func (c *choice) add(list string) error {
 }
 
 // of returns the chosen sessions.
-func (c *choice) of(sessions []*session) ([]*session, error) {
+func (c *choice) of(sessions []*stored) ([]*stored, error) {
 	if len(c.numbers) == 0 {
 		return sessions, nil
 	}
@@ -55,5 +55,5 @@ func (c *choice) of(sessions []*session) ([]*session, error) {
 			return nil, fmt.Errorf("--fix: there is no session %d: the list ends with %d", n, len(sessions))
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(sessions), func(s *session) bool { return !slices.Contains(c.numbers, s.number) }), nil
+	return slices.DeleteFunc(slices.Clone(sessions), func(s *stored) bool { return !slices.Contains(c.numbers, s.number) }), nil
 }

@@ -31,7 +31,7 @@ const (
 )
 
 // fix repairs sessions, and removes what killed runs left in their directories.
-func (d *doctor) fix(ctx context.Context, sessions []*session) error {
+func (d *doctor) fix(ctx context.Context, sessions []*stored) error {
 	err := d.repairAll(ctx, sessions)
 	if ctx.Err() == nil && d.found != nil {
 		d.sweep(d.found)
@@ -40,7 +40,7 @@ func (d *doctor) fix(ctx context.Context, sessions []*session) error {
 }
 
 // repairAll repairs sessions.
-func (d *doctor) repairAll(ctx context.Context, sessions []*session) error {
+func (d *doctor) repairAll(ctx context.Context, sessions []*stored) error {
 	run := backup.NewRun(func() (string, error) { return backup.Dir(d.env, runtime.GOOS) }, started(d.env))
 	defer run.Close()
 	in := newAnswers(d.stdin)
@@ -82,7 +82,7 @@ func (d *doctor) repairAll(ctx context.Context, sessions []*session) error {
 }
 
 // ask asks whether to repair a session until the answer is yes, no or quit.
-func (d *doctor) ask(ctx context.Context, in *answers, s *session) (answer, error) {
+func (d *doctor) ask(ctx context.Context, in *answers, s *stored) (answer, error) {
 	// Sessions of one project can have the same title.
 	fmt.Fprintln(d.stderrReport, s.hang()+report.Printable(d.short(s.target.path)))
 	for {
@@ -153,7 +153,7 @@ func (a *answers) next(ctx context.Context) (string, error) {
 }
 
 // preview shows what the repair of a session changes.
-func (d *doctor) preview(ctx context.Context, s *session) error {
+func (d *doctor) preview(ctx context.Context, s *stored) error {
 	src, err := d.open(ctx, s.target, d.flags.jobs)
 	if err != nil {
 		d.complain(err.Error(), s.target.path)
@@ -174,11 +174,15 @@ func (d *doctor) preview(ctx context.Context, s *session) error {
 	if err := opts.Outline(ctx, src, got, d.options(s.target)); err != nil {
 		return err
 	}
-	return report.Preview(d.stdout, d.short(s.target.path), src, got, opts)
+	err = report.Preview(d.stdout, d.short(s.target.path), src, got, opts)
+	if err == nil && !d.mentioned {
+		d.mentioned = d.mentionsShow(s.target.path, got, shellPath(s.target.path, d.home))
+	}
+	return err
 }
 
 // repair repairs a session.
-func (d *doctor) repair(ctx context.Context, s *session, run *backup.Run) error {
+func (d *doctor) repair(ctx context.Context, s *stored, run *backup.Run) error {
 	path := s.target.path
 	info, err := os.Stat(path)
 	if err != nil {
@@ -224,7 +228,7 @@ func (d *doctor) repair(ctx context.Context, s *session, run *backup.Run) error 
 }
 
 // told prints what was done with a session below its lines.
-func (d *doctor) told(s *session, what string) error {
+func (d *doctor) told(s *stored, what string) error {
 	if d.flags.json {
 		return nil
 	}
@@ -510,8 +514,8 @@ func (d *doctor) sweep(ts *targets) {
 }
 
 // sessionAt returns the session at a path.
-func (d *doctor) sessionAt(path string) *session {
-	s := &session{in: &storeReport{}, target: &target{path: path}}
+func (d *doctor) sessionAt(path string) *stored {
+	s := &stored{in: &storeReport{}, target: &target{path: path}}
 	if s.in.Store, s.in.Path = d.finder.At(path); s.in.Store == nil {
 		s.in.Store, s.in.loose = &store.Store{Locks: store.AllLocks()}, true
 	}

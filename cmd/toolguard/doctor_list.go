@@ -106,7 +106,7 @@ func grouped(n int) string {
 }
 
 // printSessions lists the broken sessions.
-func (d *doctor) printSessions(sessions []*session) error {
+func (d *doctor) printSessions(sessions []*stored) error {
 	for _, s := range sessions {
 		if err := d.printSession(s); err != nil {
 			return err
@@ -116,7 +116,7 @@ func (d *doctor) printSessions(sessions []*session) error {
 }
 
 // printSession prints what is wrong with a session, and what to do.
-func (d *doctor) printSession(s *session) error {
+func (d *doctor) printSession(s *stored) error {
 	width, _ := d.columns(d.rawStdout)
 	hang := s.hang()
 	out := report.NewSheet(d.colors)
@@ -137,13 +137,13 @@ func (d *doctor) printSession(s *session) error {
 }
 
 // hang returns the white space before the lines below the headline of a session.
-func (s *session) hang() string { return strings.Repeat(" ", len(strconv.Itoa(s.number))+2) }
+func (s *stored) hang() string { return strings.Repeat(" ", len(strconv.Itoa(s.number))+2) }
 
 // leastPart is how many columns of a project or a title are shown at least.
 const leastPart = 12
 
 // headline names a session in one line of a width. Its age is never cut.
-func (d *doctor) headline(s *session, width int) []report.Piece {
+func (d *doctor) headline(s *stored, width int) []report.Piece {
 	number, age := strconv.Itoa(s.number), ago(d.now.Sub(s.modified))
 	room := width - len(number) - len(age) - 2
 	// take returns the beginning or the end of a text that fits, and nothing if too little would fit.
@@ -196,7 +196,7 @@ func (d *doctor) headline(s *session, width int) []report.Piece {
 }
 
 // finding says what is wrong with a session, and how it can be repaired.
-func (s *session) finding() []report.Piece {
+func (s *stored) finding() []report.Piece {
 	var parts []string
 	for _, t := range s.tallies {
 		parts = append(parts, t.String())
@@ -221,7 +221,7 @@ func (s *session) finding() []report.Piece {
 
 // command returns the command that repairs a session, or shows what is wrong, with the settings
 // of this run.
-func (d *doctor) command(s *session) string {
+func (d *doctor) command(s *stored) string {
 	out := "toolguard fix --write"
 	switch {
 	case s.repair.what == "":
@@ -311,7 +311,7 @@ func ago(age time.Duration) string {
 const manySessions = 5
 
 // sum says what is wrong with many listed sessions, "" if there are few.
-func (d *doctor) sum(sessions []*session) string {
+func (d *doctor) sum(sessions []*stored) string {
 	if d.flags.fix.made || len(sessions) < manySessions {
 		return ""
 	}
@@ -329,7 +329,7 @@ func (d *doctor) sum(sessions []*session) string {
 }
 
 // close says at the end what is wrong with the sessions, and how many can be repaired.
-func (d *doctor) close(sessions []*session) {
+func (d *doctor) close(sessions []*stored) {
 	n, unsafe, repaired, inPart, broken, reasoned := 0, 0, 0, 0, 0, 0
 	halves, finished := 0, 0 // sessions that would be repaired only in part, and those that --unsafe finishes
 	for _, s := range sessions {
@@ -403,7 +403,7 @@ type sessionAge struct {
 
 // drawAges shows on a terminal which of many sessions are broken, the oldest first. The sentences of
 // close name the causes if many are listed.
-func (d *doctor) drawAges(sessions []*session) error {
+func (d *doctor) drawAges(sessions []*stored) error {
 	if d.flags.fix.made {
 		return nil
 	}
@@ -504,7 +504,7 @@ func jsonTime(t time.Time) *string {
 }
 
 // printJSON prints the stores and sessions as one document.
-func (d *doctor) printJSON(sessions []*session) error {
+func (d *doctor) printJSON(sessions []*stored) error {
 	doc := jsonDoctor{Version: 1, Stores: []jsonStore{}, Sessions: []jsonSession{}, Failed: nil}
 	for _, r := range d.stores {
 		x := jsonStore{Agent: r.agent, Path: r.Path, RawPath: rawPath(r.Path), Sessions: r.sessions, State: r.state(), Broken: r.broken, Reasoned: r.reasoned, Mended: r.mended, InUse: r.inUse, Excluded: r.excluded}

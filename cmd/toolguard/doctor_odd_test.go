@@ -124,7 +124,7 @@ func TestDoctorOddTimes(t *testing.T) {
 		{time.Date(10000, 6, 1, 0, 0, 0, 0, time.UTC), `"its modification time is in the future"`, "null"},
 		{time.Date(-1199, 6, 1, 0, 0, 0, 0, time.UTC), "null", "null"},
 	} {
-		s := &session{modified: tt.at}
+		s := &stored{modified: tt.at}
 		s.inUse = new(store.Store).InUse(store.Session{}, tt.at, time.Now(), nil)
 		text, err := json.Marshal(struct {
 			By       *string

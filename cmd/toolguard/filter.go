@@ -513,7 +513,7 @@ func (x *filtering) options(t *target) filter.Options {
 	o.Identity = t.identity()
 	o.StripReasoning = x.flags.stripReasoning
 	o.Edits = x.reason != nil && !x.flags.noExcerpt
-	out := filter.Options{FailOn: s.failOn, Whole: x.several, Row: t.stdin || linesName(t.path)}
+	out := filter.Options{FailOn: s.failOn, Whole: x.several, Row: t.stdin || linesName(t.path), Untold: x.flags.quiet && !x.flags.json}
 	if x.reason != nil {
 		out.Reason = func(r *filter.Reason) error { return report.Reason(x.reason, r, x.flags.noExcerpt) }
 	}

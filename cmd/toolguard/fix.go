@@ -172,6 +172,7 @@ type fix struct {
 	show      show
 	color     bool // of the preview
 	previewed bool // a preview of a file was printed
+	mentioned bool // show was
 	summary   report.FixSummary
 	done      map[string]bool // the real paths of files that were shown or repaired
 }
@@ -466,7 +467,12 @@ func (x *fix) shown(ctx context.Context, t *target, got fixed) error {
 			}
 		}
 		x.previewed = true
-		return report.Preview(x.out, t.path, got.src, got.Fixed, opts)
+		err := report.Preview(x.out, t.path, got.src, got.Fixed, opts)
+		if err == nil && !x.mentioned && !t.stdin && !x.flags.quiet {
+			_ = x.flush() // as in fail
+			x.mentioned = x.mentionsShow(t.path, got.Fixed, shellPath(t.path, ""))
+		}
+		return err
 	case x.show == showDiff && x.flags.noExcerpt:
 		x.warn(t.path, "--no-excerpt hides the diff")
 		return nil

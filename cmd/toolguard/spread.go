@@ -39,6 +39,6 @@ func (a *app) draw(s *spread, one, order, causes, color string) error {
 		return err
 	}
 	width, _ := a.columns(a.rawStderr)
-	opts := report.StatsOptions{Width: width, ASCII: a.ascii(), Color: colors}
+	opts := report.StatsOptions{Width: width, ASCII: !unicodeLocale(a.env), Color: colors}
 	return report.StatsSpread(a.stderrReport, &report.SpreadRun{Bad: s.bad, Causes: causes, One: one, Order: order}, opts)
 }

@@ -36,7 +36,7 @@ func TestSpread(t *testing.T) {
 	for i := leastSpread - 1; i < 60; i++ {
 		write(i)
 	}
-	picture := strings.Repeat(".", 30) + "@@@@@@" + strings.Repeat(".", 24) + "\n"
+	picture := strings.Repeat("▁", 30) + "██████" + strings.Repeat("▁", 24) + "\n"
 	for _, columns := range []int{narrowest, 80} {
 		out := runWithin(t, columns, "check", dir)
 		if !strings.Contains(strings.Join(strings.Fields(out), " "), want+". Causes: all with calls without a result.") || columns == 80 && !strings.Contains(out, picture) {

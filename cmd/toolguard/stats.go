@@ -373,5 +373,5 @@ func (x *counting) print() error {
 		return err
 	}
 	width, _ := x.columns(x.rawStdout)
-	return report.Stats(to, &x.result, report.StatsOptions{Width: width, ASCII: x.ascii(), Color: x.color, MinCalls: x.flags.minCalls})
+	return report.Stats(to, &x.result, report.StatsOptions{Width: width, ASCII: !unicodeLocale(x.env), Color: x.color, MinCalls: x.flags.minCalls})
 }

@@ -127,6 +127,12 @@ func TestErrors(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"\n\tfail-on = 1", "2:12: expected a string for fail-on"},
 		{"rules = 'all'", "1:9: expected a table for rules"},
+		{"[fail-on]", "1:2: expected a string for fail-on"},
+		{"[[select]]\nx = 1", "1:3: expected a list of strings for select"},
+		{"[[rules]]\nx = 1", "1:3: expected a table for rules"},
+		{"[rules.broken-link]\nx = 1", "1:2: expected a string for rules.broken-link"},
+		{"[per-file.paths.x]\na = 1", "1:2: expected a list of strings for per-file.paths"},
+		{"fail-on.x = 1", "1:9: expected a string for fail-on"},
 		{"per-file = 3", "1:12: expected a list of tables for per-file"},
 		{"[[per-file]]\npaths = [1]", "2:10: expected a list of strings for per-file.paths"},
 		{"[rules]\nbroken-link = 1", "2:15: expected a string for rules.broken-link"},

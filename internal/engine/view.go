@@ -75,25 +75,18 @@ func (v *View) Origin(at source.Span) source.Span {
 	return v.Unfolded.Origin(at)
 }
 
-// Record returns the record with a number, from 1, of a source that has several. It does not exist
-// in others. It is valid until the next call.
-func (v *View) Record(n int32) source.Value {
+// RecordSpan returns the span of the record with a number, from 1, of a source that has several. It is
+// zero in others.
+func (v *View) RecordSpan(n int32) source.Span {
 	file := v.c.report.File
 	if file.Document.Index != 0 || n < 1 || int(n) > file.Starts.Len() {
-		return source.Value{}
+		return source.Span{}
 	}
 	at := source.Span{Start: file.Starts.At(int(n) - 1), End: v.c.src.Size()}
 	if int(n) < file.Starts.Len() {
 		at.End = file.Starts.At(int(n))
 	}
-	if !v.c.goesOn(workOfValue) {
-		return source.Value{}
-	}
-	r, err := v.c.src.Value(at)
-	if err != nil && v.c.err == nil {
-		v.c.err = err
-	}
-	return r
+	return at
 }
 
 // Findings yields the findings about the conversation. Those that are only counted are not among

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -119,5 +120,5 @@ func within(ms float64) int64 {
 	if ms < from || ms >= to {
 		return 0
 	}
-	return int64(ms)
+	return int64(math.Round(ms))
 }

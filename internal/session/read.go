@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/dialect"
@@ -14,18 +15,26 @@ import (
 // A reader collects the threads of a session.
 type reader struct {
 	*Session
-	opts        Options
-	time, model Field
+	opts  Options
+	model Field
 	// agents are the calls by the sub-agents that they began, as far as their results name these.
 	agents map[string]int32
+	beside []besideResult
 	tools  map[string]string // names of tools, each once
-	of     *dialect.Dialect  // of which time and model were learnt
+	of     *dialect.Dialect  // of which the paths of time and model are
+}
+
+// A besideResult is what a log stores about a result, where it may name the agent that the call began.
+type besideResult struct {
+	at    source.Span
+	agent dialect.Lens
+	call  int32
 }
 
 // conversation adds a conversation.
 func (r *reader) conversation(v *engine.View) error {
 	if r.of != v.Dialect {
-		r.of, r.time, r.model = v.Dialect, TimeField(v.Dialect), ModelField()
+		r.of, r.clock.time, r.model = v.Dialect, TimeField(v.Dialect), ModelField()
 	}
 	t := Thread{
 		Conversation: v.Index, N: 1, Name: v.Name, Row: v.Row, Parent: -1, Record: 1, Turns: v.Turns,
@@ -108,13 +117,18 @@ func (r *reader) turns(v *engine.View) {
 		index[i] = int32(len(r.Calls))
 		r.call(v, i, lo, times)
 	}
-	looseLo := int32(len(r.Loose))
+	looseLo, loose := int32(len(r.Loose)), make([]int32, len(v.Results))
 	for _, i := range byTurn(turns, v, len(v.Results), func(i int) int32 { return v.Results[i].Message }) {
 		switch fate := v.Pairing.Results[i].Fate; {
 		case fate == pairing.Answers, fate == pairing.Ignored, fate == pairing.Update:
+			loose[i] = -1
 		default:
+			loose[i] = int32(len(r.Loose))
 			r.loose(v, i, lo)
 		}
+	}
+	if r.opts.Elements {
+		r.elements(v, lo, index, loose)
 	}
 	for i := range turns {
 		t := &turns[i]
@@ -127,11 +141,8 @@ func (r *reader) turns(v *engine.View) {
 		}
 	}
 	for i := range v.Results {
-		if v.Pairing.Results[i].Fate == pairing.Answers && !v.Results[i].Beside.IsZero() && v.Dialect.Log != nil {
-			agent := v.Dialect.Log.Agent.In(v.Value(v.Results[i].Beside))
-			if agent.Kind() == source.String {
-				r.agents[agent.Str()] = index[v.Pairing.Results[i].Call]
-			}
+		if beside := v.Results[i].Beside; v.Pairing.Results[i].Fate == pairing.Answers && !beside.IsZero() && v.Unfolded == nil && v.Dialect.Log != nil {
+			r.beside = append(r.beside, besideResult{beside, v.Dialect.Log.Agent, index[v.Pairing.Results[i].Call]})
 		}
 	}
 	for i := range v.Calls {
@@ -170,28 +181,33 @@ func after(lo int32, n int, in func(int32) bool) int32 {
 	return lo
 }
 
-// about reads the time of a message, and the model.
+// about reads the time of a message, and the model. Records of a file are read later, if anybody asks
+// for their time.
 func (r *reader) about(v *engine.View, m *transcript.Message) int64 {
-	if r.time.Absent() && (r.Model != "" || r.model.Absent()) {
+	model := r.Model == "" && m.Role == transcript.RoleAssistant && !r.model.Absent()
+	var at source.Span
+	if v.Unfolded == nil {
+		at = v.RecordSpan(m.Record)
+	}
+	later := !at.IsZero() && !r.opts.Times
+	if !model && (later || r.clock.time.Absent()) {
 		return 0
 	}
-	value := v.Record(m.Record)
-	if !value.Exists() || v.Unfolded != nil {
-		value = v.Value(m.Span())
+	if at.IsZero() {
+		at = m.Span()
 	}
-	if r.Model == "" && m.Role == transcript.RoleAssistant {
+	value := v.Value(at)
+	if model {
 		if got := r.model.In(value); got.Kind() == source.String && got.Span().Len() < longestText {
 			r.Model = got.Str()
 		}
 	}
-	at := Time(r.time.In(value))
-	if at != 0 {
-		if r.First == 0 || at < r.First {
-			r.First = at
-		}
-		r.Last = max(r.Last, at)
+	if later {
+		return 0
 	}
-	return at
+	ms := Time(r.clock.time.In(value))
+	r.spans(ms)
+	return ms
 }
 
 // blocks notes what the blocks of a message are.
@@ -199,12 +215,7 @@ func (r *reader) blocks(v *engine.View, m *transcript.Message, t *Turn) {
 	if m.BlockLo == m.BlockHi {
 		t.Answers = false
 		if r.opts.Texts && t.Text.Size == 0 {
-			if at := v.Content(m.Span()); !at.IsZero() {
-				if first := v.Value(at).First().Get("text"); first.Exists() {
-					at = first.Span()
-				}
-				t.Text = r.keep(v, at)
-			}
+			t.Text = r.keep(v, textOf(v, m.Span()), r.whole(v, m.Turn, ""))
 		}
 	}
 	for b := m.BlockLo; b < m.BlockHi; b++ {
@@ -222,19 +233,57 @@ func (r *reader) blocks(v *engine.View, m *transcript.Message, t *Turn) {
 				if text := v.Value(at).Get("text"); text.Exists() {
 					at = text.Span()
 				}
-				t.Text = r.keep(v, at)
+				t.Text = r.keep(v, at, r.whole(v, m.Turn, ""))
 			}
 		}
 		t.Answers = false
 	}
 }
 
-// keep keeps the beginning of the text at a span.
-func (r *reader) keep(v *engine.View, at source.Span) Text {
+// commonText are where messages have their text, unless their dialect says so.
+const commonText dialect.Lens = "content|text|message.content|parts|kwargs.content|data.content|value|message|blocks|output"
+
+// textOf returns where a message without blocks has its first text, zero if it has none.
+func textOf(v *engine.View, message source.Span) source.Span {
+	value := v.Value(message)
+	at := v.Content(message)
+	if at.IsZero() {
+		if value = commonText.In(value); value.Kind() == source.Null || !value.Exists() {
+			return source.Span{}
+		}
+		at = value.Span()
+	}
+	value = v.Value(at)
+	if value.Kind() == source.Array {
+		for e := range value.Each() {
+			text := e.Get("text")
+			if e.Kind() == source.String {
+				text = e
+			}
+			if text.Kind() == source.String && !text.Blank() {
+				return text.Span()
+			}
+		}
+		return source.Span{}
+	}
+	return at
+}
+
+// keep keeps the beginning of the text at a span, or all of it.
+func (r *reader) keep(v *engine.View, at source.Span, whole bool) Text {
 	if !r.opts.Texts || at.IsZero() {
 		return Text{Size: at.Len()}
 	}
-	return r.text.add(v.Bytes(at.First(min(longestText, at.Len()))), at.Len())
+	part := at.First(min(longestText, at.Len()))
+	if whole {
+		part = at
+	}
+	return r.text.add(v.Bytes(part), at.Len())
+}
+
+// whole reports whether texts are kept whole.
+func (r *reader) whole(v *engine.View, turn int32, id string) bool {
+	return r.opts.Whole != nil && r.opts.Whole(v.Name, int(turn), id)
 }
 
 // tool returns the name of a tool.
@@ -257,9 +306,11 @@ const mostTools = 10_000
 func (r *reader) call(v *engine.View, i int, lo int32, times []int64) {
 	c, x := &v.Calls[i], &v.Pairing.Calls[i]
 	m := &v.Messages[c.Message]
+	id := strings.Clone(c.ID.Text())
+	whole := r.whole(v, m.Turn, id)
 	out := Call{
-		Turn: lo + m.Turn, Record: m.Record, At: v.Origin(v.Blocks[c.Block].Span), ID: strings.Clone(c.ID.Text()), Tool: r.tool(c.Name),
-		Args: r.keep(v, c.Args), State: states[x.State], Misplaced: x.Place != pairing.InWindow && x.State == pairing.Answered, Counts: c.Counts(),
+		Turn: lo + m.Turn, Record: m.Record, At: v.Origin(v.Blocks[c.Block].Span), ID: id, Tool: r.tool(c.Name),
+		Args: r.keep(v, c.Args, whole), State: states[x.State], Misplaced: x.Place != pairing.InWindow && x.State == pairing.Answered, Counts: c.Counts(),
 	}
 	if x.State == pairing.Missing && c.State == transcript.CallInterrupted {
 		out.State = Interrupted
@@ -268,8 +319,8 @@ func (r *reader) call(v *engine.View, i int, lo int32, times []int64) {
 		res := &v.Results[x.Result]
 		in := &v.Messages[res.Message]
 		out.Result = Result{
-			Turn: lo + in.Turn, Record: in.Record, At: v.Origin(v.Blocks[res.Block].Span), Bytes: res.Payload.Len(), MS: -1, Failed: res.Error,
-			Placeholder: v.Placeholder(x.Result), Own: res.Answer == transcript.AnswerOwnRecord, Text: r.keep(v, res.Payload),
+			Turn: lo + in.Turn, Record: in.Record, At: v.Origin(v.Blocks[res.Block].Span), Bytes: length(res), MS: -1, Failed: res.Error,
+			Placeholder: v.Placeholder(x.Result), Own: res.Answer == transcript.AnswerOwnRecord, Text: r.keep(v, res.Payload, whole),
 		}
 		if from, to := times[c.Message], times[res.Message]; from != 0 && to >= from && c.Message != res.Message {
 			out.Result.MS = to - from
@@ -288,20 +339,46 @@ var states = [...]State{
 func (r *reader) loose(v *engine.View, i int, lo int32) {
 	res := &v.Results[i]
 	m := &v.Messages[res.Message]
+	id := strings.Clone(res.ID.Text())
 	r.Loose = append(r.Loose, Loose{
-		Turn: lo + m.Turn, Record: m.Record, At: v.Origin(v.Blocks[res.Block].Span), ID: strings.Clone(res.ID.Text()), Tool: r.tool(res.Name),
-		Fate: v.Pairing.Results[i].Fate, Bytes: res.Payload.Len(), Text: r.keep(v, res.Payload),
+		Turn: lo + m.Turn, Record: m.Record, At: v.Origin(v.Blocks[res.Block].Span), ID: id, Tool: r.tool(res.Name),
+		Fate: v.Pairing.Results[i].Fate, Bytes: length(res), Text: r.keep(v, res.Payload, r.whole(v, m.Turn, id)),
 	})
 }
 
 // nest finds the calls that began the threads of sub-agents.
-func (r *reader) nest() {
+func (r *reader) nest(src *source.Source) error {
+	if slices.ContainsFunc(r.Threads, func(t Thread) bool { return strings.HasPrefix(t.Name, agentName) }) {
+		for _, b := range r.beside {
+			value, err := src.Value(b.at)
+			if err != nil {
+				return err
+			}
+			if agent := b.agent.In(value); agent.Kind() == source.String {
+				r.agents[agent.Str()] = b.call
+			}
+		}
+	}
 	for i := range r.Threads {
 		t := &r.Threads[i]
-		if name, is := strings.CutPrefix(t.Name, "agent "); is {
-			if call, known := r.agents[name]; known && r.Turns[r.Calls[call].Turn].Thread != int32(i) {
+		if name, is := strings.CutPrefix(t.Name, agentName); is {
+			// A thread only hangs on one before it, so none is below itself.
+			if call, known := r.agents[name]; known && r.Turns[r.Calls[call].Turn].Thread < int32(i) {
 				t.Parent = call
 			}
 		}
 	}
+	return nil
+}
+
+// agentName begins the name of the thread of a sub-agent.
+const agentName = "agent "
+
+// length returns how many bytes the content of a result has, without the quotes around a text.
+func length(res *transcript.Result) int64 {
+	n := res.Payload.Len()
+	if res.Form == source.String {
+		n -= 2
+	}
+	return n
 }

@@ -30,10 +30,12 @@ type Session struct {
 	Turns       []Turn
 	Calls       []Call
 	Loose       []Loose
+	Elements    []Element
 	// Problems has one entry for each kept finding of Report, in the same order.
 	Problems []Problem
 
-	text arena
+	text  arena
+	clock clock
 }
 
 // A Thread is a conversation, or several rows in which nothing was found.
@@ -73,6 +75,8 @@ type Turn struct {
 	Text              Text  // the beginning of the first text
 	// CallLo and CallHi are its calls, and LooseLo and LooseHi its results without a call.
 	CallLo, CallHi, LooseLo, LooseHi int32
+	// ElementLo and ElementHi are its elements, if they are kept.
+	ElementLo, ElementHi int32
 	// Answers says that it holds nothing but results of calls.
 	Answers bool
 	// Thinks says that it has reasoning, and Media how many images, files and the like.
@@ -159,22 +163,39 @@ type Options struct {
 	Check engine.Options
 	// Rows keeps the turns of rows in which nothing was found.
 	Rows bool
+	// Times reads the times of all turns and calls. Without it, those of records are read by ReadTimes.
+	Times bool
 	// Texts keeps the beginnings of texts, arguments and results.
 	Texts bool
+	// Whole reports whether the texts of a turn, or of a call with its result, are kept whole; nil for
+	// none. The turn is numbered in its thread; id is "" for a turn.
+	Whole func(thread string, turn int, id string) bool
+	// Elements keeps what turns are made of, in the order of the transcript.
+	Elements bool
 }
 
 // Read checks a source and returns what is in it. The memory is that of a check, and some 200 bytes
 // for each turn and call.
 func Read(ctx context.Context, src *source.Source, opts Options) (*Session, error) {
-	s := &Session{Size: src.Size()}
+	s := &Session{Size: src.Size(), clock: clock{src: src}}
 	r := &reader{Session: s, opts: opts, agents: map[string]int32{}, tools: map[string]string{}}
 	rep, err := engine.See(ctx, src, opts.Check, r.conversation)
 	if err != nil {
 		return nil, err
 	}
 	s.Report = rep
-	r.nest()
+	if err := r.nest(src); err != nil {
+		return nil, err
+	}
 	r.locate()
+	if s.clock.file = rep.File; !opts.Times {
+		for i := range s.Threads {
+			if t := &s.Threads[i]; t.TurnLo < t.TurnHi {
+				s.ReadTimes(t.TurnLo, t.TurnLo+1)
+				s.ReadTimes(t.TurnHi-1, t.TurnHi)
+			}
+		}
+	}
 	return s, nil
 }
 

@@ -134,10 +134,11 @@ func (r *reader) begins(v *engine.View) string {
 		return ""
 	}
 	for n := int32(1); n <= headRecords; n++ {
-		record := v.Record(n)
-		if !record.Exists() {
+		at := v.RecordSpan(n)
+		if at.IsZero() {
 			break
 		}
+		record := v.Value(at)
 		field := session.ModelField()
 		if got := field.In(record); got.Kind() == source.String {
 			return valueOf(got.Str())
@@ -286,8 +287,8 @@ func (r *reader) finding(v *engine.View, f *rules.Finding) {
 // says which.
 func (r *reader) value(v *engine.View, m *transcript.Message) (value source.Value, alone bool) {
 	if v.Lines && !v.Row && v.Unfolded == nil {
-		if value = v.Record(m.Record); value.Exists() {
-			return value, true
+		if at := v.RecordSpan(m.Record); !at.IsZero() {
+			return v.Value(at), true
 		}
 	}
 	return v.Value(m.Span()), false

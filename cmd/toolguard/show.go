@@ -1,0 +1,414 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolguard/toolguard/internal/contain"
+	"github.com/toolguard/toolguard/internal/detect"
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/report"
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/session"
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/store"
+	"github.com/toolguard/toolguard/internal/suggest"
+)
+
+// showFlags are the flags of show.
+type showFlags struct {
+	checkFlags
+	problems bool
+	context  int
+	turn     string
+	call     string
+	all      bool
+	scope    string
+	jsonl    bool
+	noPager  bool
+	fix      bool
+	safeOnly bool
+	unsafe   bool
+}
+
+func newShowCmd(a *app) *cobra.Command {
+	f := &showFlags{}
+	cmd := &cobra.Command{
+		Use:   "show [flags] path|-",
+		Short: "Show a transcript as a map of its turns, calls and results",
+		Long: `show writes a transcript as a map: a row for each turn, and below it the calls of
+the turn with what became of them: where the result is, how long it took and how
+large it is, or that there is none. What check finds stands where it is. Turns in
+which nothing was found are folded if there are more than six in a row; rows of a
+dataset in which nothing was found are counted.
+
+Turns are counted from 0, lines from 1. Times and durations are shown where they are
+recorded, in the time zone of this machine. Sub-agents stand under the call that
+began them, if the transcript tells.
+
+On a terminal, the map goes through $PAGER, or through less.
+
+Exit codes: 0 whatever is wrong in the transcript, 1 if there is no turn or call as
+asked for, 2 if the transcript cannot be read or the command line is wrong.`,
+		Example: `  toolguard show session.jsonl
+  toolguard show --problems session.jsonl
+  toolguard show --call toolu_01 request.json`,
+		Args: needs("a file, or - for standard input"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			x, err := newShowing(a, f, cmd.Flags().Changed)
+			if err != nil {
+				return err
+			}
+			return x.run(cmd.Context(), args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&f.problems, "problems", false, "show only what is around findings")
+	flags.IntVar(&f.context, "context", 2, "with --problems, show `n` turns before and after each")
+	flags.StringVar(&f.turn, "turn", "", "show only this turn, or these, with all texts: `n` or n..m")
+	flags.StringVar(&f.call, "call", "", "show only the call with this `id`, with its arguments and its result")
+	flags.BoolVar(&f.all, "all", false, "fold nothing")
+	flags.StringVar(&f.scope, "scope", "all", "show only the main conversation, or only this sub-agent or other conversation: main, all or its `name`")
+	flags.BoolVar(&f.fix, "fix", false, "show the turns that fix would change, before and after; nothing is written")
+	flags.BoolVar(&f.safeOnly, "safe-only", false, "with --fix, make only safe repairs")
+	flags.BoolVar(&f.unsafe, "unsafe", false, "with --fix, also make repairs that remove recorded content")
+	flags.BoolVar(&f.jsonl, "jsonl", false, "write JSON Lines: the session, its turns, calls and findings")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show infos too")
+	flags.BoolVar(&f.noPager, "no-pager", false, "never start a pager")
+	defineColor(cmd, &f.color)
+	flags.BoolVar(&f.noExcerpt, "no-excerpt", false, "show only ids, names, types and roles, and no other text of a transcript")
+	f.defineRules(cmd)
+	f.defineReading(cmd)
+	f.fileFlags.define(cmd)
+	exclusive(cmd, "problems", "all")
+	for _, other := range []string{"problems", "turn", "call", "all", "jsonl"} {
+		exclusive(cmd, "fix", other)
+	}
+	exclusive(cmd, "safe-only", "unsafe")
+	exclusive(cmd, "turn", "call")
+	exclusive(cmd, "turn", "problems")
+	exclusive(cmd, "call", "problems")
+	complete(cmd, "scope", cobra.FixedCompletions([]string{"main", "all"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// A showing is one run of the command.
+type showing struct {
+	*check
+	flags  *showFlags
+	lo, hi int // the turns that are asked for; -1 for all
+}
+
+// newShowing validates the flags and returns the run that they ask for.
+func newShowing(a *app, f *showFlags, changed func(string) bool) (*showing, error) {
+	f.formats, f.noBaseline, f.jobs = []string{"text"}, true, 1
+	c, err := newCheck(a, &f.checkFlags)
+	if err != nil {
+		return nil, err
+	}
+	c.outputs = nil
+	c.baselines.off = true
+	x := &showing{check: c, flags: f, lo: -1, hi: -1}
+	switch {
+	case f.context < 0:
+		return nil, fmt.Errorf("--context: expected a number from 0, got %d", f.context)
+	case changed("context") && !f.problems:
+		return nil, errors.New("--context needs --problems")
+	case (f.safeOnly || f.unsafe) && !f.fix:
+		return nil, errors.New("--safe-only and --unsafe need --fix")
+	case changed("call") && f.call == "":
+		return nil, errors.New(`--call: expected an id, got ""`)
+	}
+	if changed("turn") {
+		from, to, is := strings.Cut(f.turn, "..")
+		if !is {
+			to = from
+		}
+		var errs [2]error
+		x.lo, errs[0] = strconv.Atoi(from)
+		x.hi, errs[1] = strconv.Atoi(to)
+		if errors.Join(errs[:]...) != nil || x.lo < 0 || x.hi < x.lo {
+			return nil, fmt.Errorf("--turn: expected n or n..m, counted from 0, got %q", f.turn)
+		}
+	}
+	return x, nil
+}
+
+// run shows the file that a path names.
+func (x *showing) run(ctx context.Context, paths []string) error {
+	if info, err := os.Stat(paths[0]); paths[0] != "-" && err == nil && info.IsDir() {
+		return fmt.Errorf("%s: is a directory; expected a file", paths[0])
+	}
+	ts, err := x.targets(paths)
+	if err != nil {
+		return err
+	}
+	if len(ts.files) == 0 {
+		return fmt.Errorf("%s: is excluded", paths[0])
+	}
+	t := ts.files[0]
+	return x.described(t.path, contain.Do(func() error { return x.show(ctx, t) }))
+}
+
+// show reads a file and writes its map.
+func (x *showing) show(ctx context.Context, t *target) error {
+	src, err := x.open(ctx, t, runtime.GOMAXPROCS(0))
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	opts := session.Options{Check: x.settings(t.config).options(t), Texts: !x.flags.noExcerpt, Rows: x.flags.all || x.flags.fix || x.chooses()}
+	opts.Check.Identity = t.identity()
+	if now := x.settings(t.config); !x.flags.verbose {
+		opts.Check.Shown = func(r *rules.Rule, at rules.Severity) bool { return at > rules.Info || now.shows(r) }
+	}
+	if x.chooses() {
+		opts.Whole = func(_ string, turn int, id string) bool { return x.only(turn, id) }
+	}
+	s, err := session.Read(ctx, src, opts)
+	if err != nil {
+		return err
+	}
+	switch r := s.Report; {
+	case r.Skipped != "":
+		return fmt.Errorf("%s: not a transcript: %s", t.path, r.Skipped)
+	case r.File.Container == detect.ContainerEmpty:
+		return fmt.Errorf("%s: is empty", t.path)
+	}
+	if err := x.admits(t.path, s); err != nil {
+		return err
+	}
+	about := store.Description{}
+	if st := store.ByDialect(s.Report.File.Dialect); st != nil {
+		about = st.About.Describe(src, src.Size())
+	}
+	o := report.MapOptions{
+		Options: report.Options{NoExcerpt: x.flags.noExcerpt, Width: x.width()},
+		ASCII:   !unicodeLocale(x.env), Version: about.Version, Problems: x.flags.problems, Context: x.flags.context, All: x.flags.all, Thread: x.shows,
+		SafeOnly: x.flags.safeOnly, Unsafe: x.flags.unsafe,
+	}
+	if o.Color, err = useColor(x.flags.color, x.env, x.terminal); err != nil {
+		return err
+	}
+	if x.chooses() {
+		o.Only = func(t *session.Thread, turn int, id string) bool {
+			return x.shows(t) && x.only(turn, id) && (x.flags.call == "" || id == x.flags.call)
+		}
+	}
+	if x.flags.jsonl {
+		return x.write(ctx, func(w io.Writer) error { return report.MapJSON(w, src, s, o) })
+	}
+	if x.flags.fix {
+		return x.showFixed(ctx, t, src, s, opts, o)
+	}
+	return x.write(ctx, func(w io.Writer) error { return report.Map(w, src, s, o) })
+}
+
+// showFixed writes what a repair would change.
+func (x *showing) showFixed(ctx context.Context, t *target, src *source.Source, before *session.Session, opts session.Options, o report.MapOptions) error {
+	fix := engine.FixOptions{Options: opts.Check, SafeOnly: x.flags.safeOnly, Unsafe: x.flags.unsafe}
+	fix.Placeholder = x.settings(t.config).placeholder
+	got, err := engine.Settle(ctx, src, fix)
+	if errors.As(err, new(*engine.ProofError)) || errors.As(err, new(*engine.CheckOnlyError)) {
+		return fmt.Errorf("%s: %w", t.path, err)
+	}
+	if err != nil {
+		return err
+	}
+	after := before
+	if got.Changed() {
+		if after, err = session.Read(ctx, got.Pieces.Source(), opts); err != nil {
+			return err
+		}
+	}
+	return x.write(ctx, func(w io.Writer) error { return report.MapFixed(w, src, got, before, after, o) })
+}
+
+// manyRepairs is how many repairs of a file are easier to look at turn by turn.
+const manyRepairs = 10
+
+// mentionsShow says how to look at the repairs of a file turn by turn if there are many, and reports
+// whether it did. shell is the path as a shell reads it.
+func (a *app) mentionsShow(path string, f *engine.Fixed, shell string) bool {
+	if len(f.Repairs) <= manyRepairs {
+		return false
+	}
+	a.note("toolguard show --fix "+shell+" shows these repairs turn by turn.", path, shell)
+	return true
+}
+
+// chooses reports whether a part of the session is asked for.
+func (x *showing) chooses() bool { return x.lo >= 0 || x.flags.call != "" }
+
+// only reports whether a turn or a call is asked for.
+func (x *showing) only(turn int, id string) bool {
+	if x.flags.call != "" { // it may be only the beginning: see finds
+		return strings.HasPrefix(id, beginning(x.flags.call))
+	}
+	return turn >= x.lo && turn <= x.hi
+}
+
+// shows reports whether a thread is in the scope that is asked for.
+func (x *showing) shows(t *session.Thread) bool {
+	switch scope := x.flags.scope; scope {
+	case "all":
+		return true
+	case "main":
+		return t.Name == "" || t.Conversation == 0
+	default:
+		return t.Name == scope || t.Name == "agent "+scope
+	}
+}
+
+// admits returns an error if nothing of a session is asked for.
+func (x *showing) admits(path string, s *session.Session) error {
+	var names, ids []string
+	turns, found := 0, x.flags.scope == "all"
+	for i := range s.Threads {
+		t := &s.Threads[i]
+		if t.Name != "" {
+			names = append(names, strings.TrimPrefix(t.Name, "agent "))
+		}
+		if !x.shows(t) {
+			continue
+		}
+		found, turns = true, max(turns, t.Turns)
+		if x.flags.call == "" {
+			continue
+		}
+		for k := t.TurnLo; k < t.TurnHi; k++ {
+			for c := s.Turns[k].CallLo; c < s.Turns[k].CallHi; c++ {
+				ids = append(ids, s.Calls[c].ID)
+			}
+			for l := s.Turns[k].LooseLo; l < s.Turns[k].LooseHi; l++ {
+				ids = append(ids, s.Loose[l].ID)
+			}
+		}
+	}
+	what := ""
+	switch {
+	case !found:
+		what = suggest.Unknown("scope", x.flags.scope, names, "expected main, all or the name of a conversation").Error()
+	case x.lo >= turns:
+		what = fmt.Sprintf("--turn: no turn %d: there are %s, counted from 0", x.lo, count(turns, "turn"))
+	case x.flags.call != "" && !x.finds(ids):
+		what = fmt.Sprintf("--call: no call %q", x.flags.call)
+		if near := suggest.Nearest(x.flags.call, ids); near != "" {
+			what += fmt.Sprintf("; did you mean %q?", near)
+		}
+	default:
+		return nil
+	}
+	x.complain(path+": "+what, path)
+	return errFindings
+}
+
+// finds reports whether there is a call as asked for: with the id, or with the only id that begins
+// like that, since a map shows only the beginning of a long id.
+func (x *showing) finds(ids []string) bool {
+	if slices.Contains(ids, x.flags.call) {
+		return true
+	}
+	var whole string
+	for _, id := range ids {
+		if strings.HasPrefix(id, beginning(x.flags.call)) && id != whole {
+			if whole != "" {
+				return false
+			}
+			whole = id
+		}
+	}
+	if whole != "" {
+		x.flags.call = whole
+	}
+	return whole != ""
+}
+
+// beginning returns an id as a map shows it, without the sign that it is cut.
+func beginning(id string) string { return strings.TrimRight(id, "…~") }
+
+// width returns how many columns a row may take. COLUMNS counts in a pipe too.
+func (x *showing) width() int {
+	if n, err := strconv.Atoi(x.env("COLUMNS")); err == nil && n > 0 {
+		return max(n, narrowest)
+	}
+	return x.reportWidth(x.rawStdout)
+}
+
+// write passes what print writes to standard output, through a pager if that is a terminal.
+func (x *showing) write(ctx context.Context, print func(io.Writer) error) error {
+	to := x.stdout
+	if x.terminal && !x.flags.noPager && !x.flags.jsonl && x.env("TERM") != "dumb" {
+		if p := x.startPager(ctx); p != nil {
+			err := print(p)
+			return cmp.Or(p.end(), ignoreClosed(err))
+		}
+	}
+	out := bufio.NewWriter(to)
+	return cmp.Or(print(out), out.Flush())
+}
+
+// A pager is a program that shows a text page by page.
+type pager struct {
+	io.WriteCloser
+	cmd *exec.Cmd
+}
+
+// startPager starts the program that PAGER names, or less. It returns nil if there is none.
+func (x *showing) startPager(ctx context.Context) *pager {
+	words := strings.Fields(x.env("PAGER"))
+	if len(words) == 0 {
+		words = []string{"less"}
+	}
+	if words[0] == "cat" {
+		return nil
+	}
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd.Stdout, cmd.Stderr = x.rawStdout, x.rawStderr
+	// less then ends by itself if the text fits on a screen, and runs no other programs.
+	cmd.Env = append(os.Environ(), "LESSSECURE=1")
+	if x.env("LESS") == "" {
+		cmd.Env = append(cmd.Env, "LESS=FRX")
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil || cmd.Start() != nil {
+		return nil
+	}
+	return &pager{in, cmd}
+}
+
+// end waits until the reader has seen enough.
+func (p *pager) end() error {
+	_ = p.Close()
+	_ = p.cmd.Wait() // the reader may leave at any time
+	return nil
+}
+
+// ignoreClosed returns nil for the error of a pager whose reader has left.
+func ignoreClosed(err error) error {
+	if isBrokenPipe(err) {
+		return nil
+	}
+	return err
+}
+
+// unicodeLocale reports whether the terminal shows more than ASCII: unless the locale says another
+// character set.
+func unicodeLocale(env func(string) string) bool {
+	locale := cmp.Or(env("LC_ALL"), env("LC_CTYPE"), env("LANG"))
+	name := strings.ToLower(strings.ReplaceAll(locale, "-", ""))
+	return locale == "" || strings.Contains(name, "utf8")
+}

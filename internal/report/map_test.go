@@ -1,0 +1,275 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/hostile"
+	"github.com/toolguard/toolguard/internal/session"
+	"github.com/toolguard/toolguard/internal/source"
+)
+
+// eachFixture calls f with every transcript among the fixtures.
+func eachFixture(t *testing.T, f func(path string, text []byte)) {
+	t.Helper()
+	n := 0
+	err := filepath.WalkDir(filepath.Join("..", "..", "testdata", "transcripts"), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err == nil {
+			n++
+			f(path, text)
+		}
+		return err
+	})
+	if err != nil || n < 300 {
+		t.Fatalf("%d fixtures, %v", n, err)
+	}
+}
+
+// sessionOf reads a text, nil if it is no transcript.
+func sessionOf(t *testing.T, text []byte, opts session.Options) (*source.Source, *session.Session) {
+	t.Helper()
+	src := source.FromBytes("s", text)
+	s, err := session.Read(t.Context(), src, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Report.Skipped != "" {
+		return nil, nil
+	}
+	return src, s
+}
+
+// mapOf returns the map of a session.
+func mapOf(t *testing.T, write func(io.Writer) error) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+var ruleMark = regexp.MustCompile(`\[[a-z]+(?:-[a-z0-9]+)+\]`)
+
+// TestMapFits: no row of the map of any fixture is wider than the terminal, folded or not, and every
+// finding about a call, a result or a turn has its mark.
+func TestMapFits(t *testing.T) {
+	t.Parallel()
+	eachFixture(t, func(path string, text []byte) {
+		src, s := sessionOf(t, text, session.Options{Texts: true, Rows: true})
+		if s == nil {
+			return
+		}
+		for _, opts := range []MapOptions{
+			{Options: Options{Width: 40}},
+			{Options: Options{Width: 80}, ASCII: true},
+			{Options: Options{Width: 100, Color: true}, Problems: true, Context: 1},
+			{Options: Options{Width: 300}, All: true},
+		} {
+			out := mapOf(t, func(w io.Writer) error { return Map(w, src, s, opts) })
+			if wide := widest(stripColors(out)); wide > opts.Width {
+				t.Errorf("%s: %d of %d columns\n%s", path, wide, opts.Width, out)
+			}
+			if opts.ASCII && strings.IndexFunc(out, func(r rune) bool { return r > 126 }) >= 0 {
+				t.Errorf("%s: not ASCII\n%s", path, out)
+			}
+			if opts.Width < 300 {
+				continue
+			}
+			want := map[string]bool{} // the marks of each turn, call and result
+			for _, p := range s.Problems {
+				want[fmt.Sprint(p.Rule.Name, p.Turn, p.Call, p.Loose)] = true
+			}
+			got := len(ruleMark.FindAllString(out, -1))
+			if got < len(want) {
+				t.Errorf("%s: %d marks for %d findings\n%s", path, got, len(want), out)
+			}
+		}
+	})
+}
+
+// stripColors removes the codes of colours.
+func stripColors(text string) string {
+	return regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(text, "")
+}
+
+// TestMapJSON: the lines of a map as JSON agree with the report of check: as many calls and results,
+// and the same findings.
+func TestMapJSON(t *testing.T) {
+	t.Parallel()
+	eachFixture(t, func(path string, text []byte) {
+		src, s := sessionOf(t, text, session.Options{Texts: true, Rows: true})
+		if s == nil {
+			return
+		}
+		rep, err := engine.Check(t.Context(), source.FromBytes("s", text), engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var calls, results, findings, turns, told int
+		out := mapOf(t, func(w io.Writer) error { return MapJSON(w, src, s, MapOptions{}) })
+		for line := range strings.Lines(out) {
+			var l struct {
+				Type                        string
+				Calls, Results, Turns, Turn int
+				Fingerprint                 string
+			}
+			if err := json.Unmarshal([]byte(line), &l); err != nil {
+				t.Fatalf("%s: %v in %s", path, err, line)
+			}
+			switch l.Type {
+			case "conversation":
+				calls, results, turns = calls+l.Calls, results+l.Results, turns+l.Turns
+			case "turn":
+				told++
+			case "finding":
+				findings++
+			}
+		}
+		if calls != rep.Calls || results != rep.Results || findings != rep.Findings.Len() || told != turns {
+			t.Errorf("%s: %d calls of %d, %d results of %d, %d findings of %d, %d turns of %d", path, calls, rep.Calls, results, rep.Results, findings, rep.Findings.Len(), told, turns)
+		}
+	})
+}
+
+// TestMapFixed: what a repair changes is shown with each repair's title, fits, and shows no turn as
+// changed that looks the same on both sides.
+func TestMapFixed(t *testing.T) {
+	t.Parallel()
+	n := 0
+	eachFixture(t, func(path string, text []byte) {
+		src := source.FromBytes("s", text)
+		f, err := engine.Settle(t.Context(), src, engine.FixOptions{Unsafe: true})
+		if err != nil || !f.Changed() {
+			return
+		}
+		n++
+		opts := session.Options{Texts: true, Rows: true}
+		_, before := sessionOf(t, text, opts)
+		fixed, err := io.ReadAll(f.Pieces.Source().Stream())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, after := sessionOf(t, fixed, opts)
+		for _, width := range []int{60, 140} {
+			out := mapOf(t, func(w io.Writer) error {
+				return MapFixed(w, src, f, before, after, MapOptions{Options: Options{Width: width}})
+			})
+			if wide := widest(out); wide > width {
+				t.Errorf("%s: %d of %d columns\n%s", path, wide, width, out)
+			}
+			for line := range strings.Lines(out) {
+				if old, now, ok := strings.Cut(strings.TrimRight(line, "\n"), divider); ok && strings.TrimSpace(old) == "" && strings.TrimSpace(now) == "" {
+					t.Errorf("%s: a row without sides\n%s", path, out)
+				}
+			}
+			flat := strings.Join(strings.Fields(out), " ")
+			for i, r := range f.Repairs {
+				title := r.Class.String() + ": " + r.Title
+				if want := strings.Join(strings.Fields(title), " "); width == 140 && len(title) < 100 && i < mostTitles && !strings.Contains(flat, want) {
+					t.Errorf("%s: not told: %s\n%s", path, want, out)
+				}
+			}
+		}
+	})
+	if n < 100 {
+		t.Errorf("%d repairs", n)
+	}
+}
+
+// TestMapIsNotObeyed: whatever text stands in a transcript, no terminal obeys its map.
+func TestMapIsNotObeyed(t *testing.T) {
+	t.Parallel()
+	for _, text := range hostile.Texts() {
+		for _, spelled := range hostile.Spellings(text) {
+			doc := fmt.Sprintf(`{"model":%[1]s,"messages":[{"role":"user","content":%[1]s},{"role":"assistant","content":[{"type":"tool_use","id":%[1]s,"name":%[1]s,"input":{%[1]s:%[1]s}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":%[1]s,"content":%[1]s},{"type":"tool_result","tool_use_id":"x","content":[{"type":"text","text":%[1]s}]}]}]}`, spelled)
+			src, s := sessionOf(t, []byte(doc), session.Options{Texts: true, Whole: func(string, int, string) bool { return true }})
+			if s == nil {
+				continue
+			}
+			for i, opts := range []MapOptions{
+				{},
+				{Options: Options{Width: 40, Color: true}},
+				{ASCII: true},
+				{Options: Options{Color: true}, Only: func(*session.Thread, int, string) bool { return true }},
+			} {
+				out := mapOf(t, func(w io.Writer) error { return Map(w, src, s, opts) })
+				if err := hostile.Obeyed(out, hostile.Allowed{Colors: opts.Color}); err != nil {
+					t.Errorf("%q, options %d: %v\n%q", text, i, err, out)
+				}
+			}
+			if err := hostile.Obeyed(mapOf(t, func(w io.Writer) error { return MapJSON(w, src, s, MapOptions{}) }), hostile.Allowed{}); err != nil {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
+	}
+}
+
+// TestMapNoExcerpt: without excerpts, no text of a message, an argument or a result is shown.
+func TestMapNoExcerpt(t *testing.T) {
+	t.Parallel()
+	const secret = "SeCrEt"
+	doc := `{"messages":[{"role":"user","content":"SeCrEt"},{"role":"assistant","content":[{"type":"text","text":"SeCrEt"},{"type":"tool_use","id":"toolu_1","name":"ls","input":{"SeCrEt":"SeCrEt"}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_2","content":"SeCrEt"}]}]}`
+	src, s := sessionOf(t, []byte(doc), session.Options{Texts: true, Whole: func(string, int, string) bool { return true }})
+	hidden := MapOptions{Options: Options{NoExcerpt: true}, Only: func(*session.Thread, int, string) bool { return true }}
+	for _, opts := range []MapOptions{{Options: Options{NoExcerpt: true}}, hidden} {
+		for _, write := range []func(io.Writer) error{
+			func(w io.Writer) error { return Map(w, src, s, opts) },
+			func(w io.Writer) error { return MapJSON(w, src, s, opts) },
+		} {
+			if out := mapOf(t, write); strings.Contains(out, secret) || !strings.Contains(out, "toolu_1") {
+				t.Errorf("shown:\n%s", out)
+			}
+		}
+	}
+}
+
+// TestSaid: texts are read as JSON has them, also if only the beginning is there.
+func TestSaid(t *testing.T) {
+	t.Parallel()
+	const whole = `"a\u00e9\ud83d\ude00\\\"\n é😀z"`
+	var want string
+	if err := json.Unmarshal([]byte(whole), &want); err != nil {
+		t.Fatal(err)
+	}
+	if got := said([]byte(whole), false); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for n := 1; n < len(whole); n++ {
+		got := strings.TrimRight(said(source.WholeCharacters([]byte(whole[:n])), true), "�")
+		if !strings.HasPrefix(want, got) {
+			t.Errorf("%q: got %q", whole[:n], got)
+		}
+	}
+	for _, tt := range []struct {
+		raw  string
+		cut  bool
+		want string
+	}{
+		{`{"command":"ls -l\n /"}`, false, "ls -l /"},
+		{`{"path":"a b","n":3}`, false, `path="a b" n=3`},
+		{`"{\"cmd\":\"ls\"}"`, false, "ls"},
+		{`{"command":"cat /long\u00`, true, "cat /long"},
+		{`"{\"cmd\":\"ls \\`, true, "ls"},
+		{`[1,2]`, false, "[1,2]"},
+		{`{}`, false, ""},
+	} {
+		if got := arguments([]byte(tt.raw), tt.cut); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.raw, got, tt.want)
+		}
+	}
+}
