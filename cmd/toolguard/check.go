@@ -63,7 +63,8 @@ Reports for people show the first 1,000 findings of a kind in a file and count
 the rest; the text report shows three warnings and three infos of a kind, unless
 --verbose is given or --fail-on is that level. It has one entry for the calls of a turn that lost their
 results together, with the places and the tools of the others. With --verbose,
-and in all other formats, also concise, each has its own.
+and in all other formats, also concise, each has its own. On a terminal, check
+ends with which files have errors, if it read more than 50.
 
 A compressed file is rejected if it unpacks to more than 4 GiB or to more than
 200 times its size. --max-size sets another limit.
@@ -153,6 +154,7 @@ type check struct {
 	found   []bool         // by root: a transcript was found in it
 	odd     []string       // by root: a file that may have messages in an unknown format
 	ended   func(*targets) // called after the last file, nil if there is nothing to do
+	spread  spread         // which files have errors, in a run of check on a terminal
 }
 
 // newCheck validates the flags and returns the check that they ask for.
@@ -376,6 +378,9 @@ func (c *check) take(t *target, got *engine.Report, err error) error {
 		}
 	}
 	c.failing = c.failing || c.fails(got)
+	if c.judges && c.stderrTerminal {
+		c.spread.add(report.TallyErrors(got))
+	}
 	return c.tell(got)
 }
 
@@ -529,6 +534,7 @@ func (c *check) finish(ts *targets, closing fmt.Stringer) error {
 	}
 	if c.summarises() {
 		c.say(closing.String(), c.summary.Names()...)
+		return c.draw(&c.spread, "file", "in the order of their paths", c.spread.causes(), c.flags.color)
 	}
 	return nil
 }

@@ -394,6 +394,34 @@ func (d *doctor) close(sessions []*stored) {
 	}
 }
 
+// A sessionAge is when a session was modified, and what is wrong with it.
+type sessionAge struct {
+	modified time.Time
+	tallies  []report.Tally
+	broken   bool
+}
+
+// drawAges shows on a terminal which of many sessions are broken, the oldest first. The sentences of
+// close name the causes if many are listed.
+func (d *doctor) drawAges(sessions []*stored) error {
+	if d.flags.fix.made {
+		return nil
+	}
+	slices.SortStableFunc(d.ages, func(a, b *sessionAge) int { return a.modified.Compare(b.modified) })
+	var s spread
+	for _, age := range d.ages {
+		if !age.broken {
+			age.tallies = nil
+		}
+		s.add(age.tallies)
+	}
+	causes := s.causes()
+	if len(sessions) >= manySessions {
+		causes = ""
+	}
+	return d.draw(&s, "session", "the oldest first", causes, d.flags.color)
+}
+
 // These are the parts of the JSON document.
 type (
 	jsonDoctor struct {

@@ -317,7 +317,7 @@ func newChecker(src *source.Source, opts Options) *checker {
 func (c *checker) renew() {
 	was := *c
 	*c = *newChecker(was.src, was.opts)
-	c.report, c.ctx, c.left, c.err, c.units = was.report, was.ctx, was.left, was.err, was.units
+	c.report, c.ctx, c.left, c.err, c.units, c.see = was.report, was.ctx, was.left, was.err, was.units, was.see
 	c.report.Findings, c.report.Rest = Findings{}, nil
 	c.firstDial, c.dials = c.report.File.Conversations, nil
 	c.same, c.placeholder = c.sameCall, c.now.placeholder

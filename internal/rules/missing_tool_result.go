@@ -43,7 +43,7 @@ With signed reasoning, ` + "`strip`" + ` and ` + "`text`" + ` insert a placehold
 		for i := range c.Pairing.Calls {
 			call := &c.Calls[i]
 			x := &c.Pairing.Calls[i]
-			if x.State != pairing.Missing && !x.Surplus || call.Answer.ByProvider() || call.Kind == transcript.KindApproval || c.caused(i) {
+			if !c.Unanswered(i) {
 				continue
 			}
 			f := Finding{
@@ -72,6 +72,13 @@ With signed reasoning, ` + "`strip`" + ` and ` + "`text`" + ` insert a placehold
 			c.aboutCall(i, f)
 		}
 	},
+}
+
+// Unanswered reports whether a call of a client has no result although the conversation goes on, and
+// nothing else explains that.
+func (c *Context) Unanswered(i int) bool {
+	call, x := &c.Calls[i], &c.Pairing.Calls[i]
+	return (x.State == pairing.Missing || x.Surplus) && !call.Answer.ByProvider() && call.Kind != transcript.KindApproval && !c.caused(i)
 }
 
 // wentOn returns where the conversation goes on without the result of call i: the

@@ -16,7 +16,7 @@ import (
 type reader struct {
 	*Session
 	opts  Options
-	model field
+	model Field
 	// agents are the calls by the sub-agents that they began, as far as their results name these.
 	agents map[string]int32
 	beside []besideResult
@@ -34,7 +34,7 @@ type besideResult struct {
 // conversation adds a conversation.
 func (r *reader) conversation(v *engine.View) error {
 	if r.of != v.Dialect {
-		r.of, r.clock.time, r.model = v.Dialect, newField(timePaths(v.Dialect)), newField(modelPaths)
+		r.of, r.clock.time, r.model = v.Dialect, TimeField(v.Dialect), ModelField()
 	}
 	t := Thread{
 		Conversation: v.Index, N: 1, Name: v.Name, Row: v.Row, Parent: -1, Record: 1, Turns: v.Turns,
@@ -184,13 +184,13 @@ func after(lo int32, n int, in func(int32) bool) int32 {
 // about reads the time of a message, and the model. Records of a file are read later, if anybody asks
 // for their time.
 func (r *reader) about(v *engine.View, m *transcript.Message) int64 {
-	model := r.Model == "" && m.Role == transcript.RoleAssistant && !r.model.given()
+	model := r.Model == "" && m.Role == transcript.RoleAssistant && !r.model.Absent()
 	var at source.Span
 	if v.Unfolded == nil {
 		at = v.RecordSpan(m.Record)
 	}
 	later := !at.IsZero() && !r.opts.Times
-	if !model && (later || r.clock.time.given()) {
+	if !model && (later || r.clock.time.Absent()) {
 		return 0
 	}
 	if at.IsZero() {
@@ -198,14 +198,14 @@ func (r *reader) about(v *engine.View, m *transcript.Message) int64 {
 	}
 	value := v.Value(at)
 	if model {
-		if got := r.model.in(value); got.Kind() == source.String && got.Span().Len() < longestText {
+		if got := r.model.In(value); got.Kind() == source.String && got.Span().Len() < longestText {
 			r.Model = got.Str()
 		}
 	}
 	if later {
 		return 0
 	}
-	ms := Time(r.clock.time.in(value))
+	ms := Time(r.clock.time.In(value))
 	r.spans(ms)
 	return ms
 }
