@@ -10,15 +10,10 @@ const rowHeight = 26
  * @param {string} text
  */
 function visible(text) {
-	return text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ue000-\uf8ff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]|\udb40[\udc00-\udfff]/g, escaped)
-}
-
-/** @param {string} chars */
-function escaped(chars) {
-	return [...chars].map(c => {
-		const code = /** @type {number} */ (c.codePointAt(0))
-		return code > 0xffff ? `\\u{${code.toString(16)}}` : '\\u' + code.toString(16).padStart(4, '0')
-	}).join('')
+	return text.replace(/(?![\t\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/gu, char => {
+		const code = /** @type {number} */ (char.codePointAt(0)).toString(16)
+		return code.length > 4 ? `\\u{${code}}` : '\\u' + code.padStart(4, '0')
+	})
 }
 
 /**

@@ -280,7 +280,7 @@ func TestEscape(t *testing.T) {
 			}
 		}
 	}
-	if got, want := escape("a<b>&\"'\u202e\xff\n é"), `a&lt;b&gt;&amp;&quot;&#39;\u202e\xff\u000a é`; got != want {
+	if got, want := escape("a<b>&\"'\u202e\xff\n é\U000e0041"), `a&lt;b&gt;&amp;&quot;&#39;\u202e\xff\u000a é\u{e0041}`; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
