@@ -32,6 +32,7 @@
  * @property {number} [b] bytes of the result, or of the text
  * @property {number} [w] how long the call took, in milliseconds
  * @property {boolean} [e] whether the repair changes it, or has changed it
+ * @property {boolean} [q] whether it is no longer sent
  * @property {Note[]} [p]
  *
  * @typedef {object} RowSource What a map shows.

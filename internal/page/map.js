@@ -60,7 +60,7 @@ const states = {
 	missing: ['no result', 2], pending: ['pending', 1], interrupted: ['interrupted', 1], unclear: ['unclear', 1],
 	exempt: ['needs no result', 0], repeated: ['repeated', 0], misplaced: ['misplaced', 2], failed: ['failed', 1],
 	placeholder: ['placeholder', 1], orphan: ['no call', 2], duplicate: ['second result', 2], undecided: ['no usable id', 2],
-	unreadable: ['unreadable', 2], superseded: ['not sent any more', 0], aborted: ['aborted', 1],
+	unreadable: ['unreadable', 2], superseded: ['from here on not sent any more', 0], aborted: ['aborted', 1],
 }
 const signs = { error: '✗', warning: '▲', info: 'ℹ' }
 const kinds = { thread: '', text: '', reasoning: 'reasoning', media: 'media', other: 'other', call: '', result: 'result', loose: 'result', record: 'record', empty: 'empty' }
@@ -219,7 +219,7 @@ class MapView {
 
 	/** @param {number} n @param {Row} row */
 	row(n, row) {
-		const el = make('div', ['row', row.k, row.f ? 'first' : '', row.r ? 'by-' + row.r : '', row.e ? 'edited' : '', this.hits.has(n) ? 'hit' : ''].filter(Boolean).join(' '))
+		const el = make('div', ['row', row.k, row.f ? 'first' : '', row.r ? 'by-' + row.r : '', row.e ? 'edited' : '', row.q ? 'past' : '', this.hits.has(n) ? 'hit' : ''].filter(Boolean).join(' '))
 		el.id = 'row-' + n
 		el.setAttribute('role', 'option')
 		el.setAttribute('aria-posinset', String(n + 1))

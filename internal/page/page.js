@@ -123,7 +123,8 @@ class Panel {
 		const facts = [row.t >= 0 ? `turn ${row.t}` : '', row.l ? `line ${row.l}` : '', row.id ?? '', row.ms ? new Date(row.ms).toISOString() : '', row.b ? size(row.b) : '', row.w !== undefined ? `took ${duration(row.w)}` : '']
 		/** @type {HTMLElement[]} */
 		const content = [head, make('p', 'facts', facts.filter(Boolean).join(' · '))]
-		if (row.s) content.push(make('p', 'state level' + (states[row.s]?.[1] ?? 1), states[row.s]?.[0] ?? row.s))
+		if (row.q) content.push(make('p', 'state', 'not sent any more'))
+		if (row.s && row.s !== 'superseded') content.push(make('p', 'state level' + (states[row.s]?.[1] ?? 1), states[row.s]?.[0] ?? row.s))
 		for (const note of row.p ?? []) content.push(this.note(note))
 		if (other) {
 			const go = button('', 'c', () => this.on.other())

@@ -267,6 +267,27 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+func TestSaid(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		raw  string
+		cut  bool
+		want string
+	}{
+		{`"a\n\tb \u00e9"`, false, "a b é"},
+		{`"ab`, true, "ab…"},
+		{`[{"type":"text","text":"a\nb"},{"type":"text","text":"c"}]`, false, "a b"},
+		{`[{"type":"text","text":"a\nb`, true, "a b…"},
+		{`[{"type":"image"}]`, false, `[{"type":"image"}]`},
+		{`{"a":1}`, false, `{"a":1}`},
+		{``, false, ""},
+	} {
+		if got := said([]byte(c.raw), c.cut); got != c.want {
+			t.Errorf("%s: %q, want %q", c.raw, got, c.want)
+		}
+	}
+}
+
 func TestEscape(t *testing.T) {
 	t.Parallel()
 	for _, text := range append(hostile.Texts(), "</script>", "a & b", `" onload='x'`, "\u00ad\ue000") {
