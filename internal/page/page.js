@@ -75,11 +75,26 @@ function readable(json) {
 			text = value
 			if (!/^\s*[{[]/.test(text)) return text
 		} catch {
-			if (i || !text.startsWith('\\"')) return text
-			text = `"${text}"`
+			const inside = i ? text : unquoted(text)
+			if (inside === text) return text
+			text = inside
 		}
 	}
 	return text
+}
+
+/**
+ * Returns JSON that is written inside of a string as it would be outside of it.
+ * @param {string} text
+ */
+function unquoted(text) {
+	try {
+		const inside = JSON.parse(`"${text}"`)
+		JSON.parse(inside)
+		return inside
+	} catch {
+		return text
+	}
 }
 
 const firstShown = 20_000
@@ -168,7 +183,7 @@ class Panel {
 	/** @param {Bytes} bytes @param {Row} row */
 	async json(bytes, row) {
 		const wider = row.m && (row.m[0] !== row.at[0] || row.m[1] !== row.at[1])
-		const section = await this.section(bytes, 'JSON', this.whole && row.m ? row.m : row.at, indented)
+		const section = await this.section(bytes, 'JSON', this.whole && row.m ? row.m : row.at, text => indented(unquoted(text)))
 		section.classList.add('json')
 		if (wider) {
 			const toggle = button(this.whole ? 'only the element' : 'the whole message', '', async () => {

@@ -1,13 +1,12 @@
-// Opens the pages of a folder in Chromium and checks what they do: check.mjs DIR
-// TestPages in internal/page writes the folder.
+// Opens the pages of a folder in Chromium and checks what they do: check.mjs DIR AXE
+// TestPages in internal/page writes the folder. AXE is the script of axe-core.
 import { readFileSync, readdirSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Browser } from './browser.mjs'
 
 const dir = resolve(process.argv[2])
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const axe = readFileSync(process.argv[3], 'utf8')
 const url = name => pathToFileURL(join(dir, name)).href
 
 let failed = 0, passed = 0
