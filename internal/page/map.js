@@ -234,7 +234,7 @@ class MapView {
 			make('span', 'when', when),
 			make('span', 'gutter'),
 			make('span', 'said', row.k === 'call' ? make('span', 'unseen', 'call ') : '',
-				make('span', 'what', row.k === 'call' || row.k === 'thread' ? row.n || '(no name)' : kinds[row.k]), ' ',
+				make('span', 'what', row.k === 'call' || row.k === 'thread' ? row.n || '(no name)' : row.k === 'text' && !row.x && (row.b ?? 0) <= 2 ? 'no text' : kinds[row.k]), ' ',
 				make('bdi', 'text', row.x ?? '')),
 			this.facts(row),
 		)
@@ -250,7 +250,7 @@ class MapView {
 		if (row.e) out.append(make('span', 'edit', this.source.repaired ? 'repaired' : 'repair changes'))
 		const measures = []
 		if (row.w !== undefined) measures.push(duration(row.w))
-		if (row.b && row.k !== 'text' && row.k !== 'reasoning') measures.push(size(row.b))
+		if (row.b && (!row.x || (row.k !== 'text' && row.k !== 'reasoning'))) measures.push(size(row.b))
 		if (measures.length) out.append(make('span', 'measure', measures.join(' · ')))
 		return out
 	}

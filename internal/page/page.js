@@ -135,7 +135,7 @@ class Panel {
 		const head = make('div', 'head', make('h2', '', name.trim()))
 		const close = button('close', 'Esc', () => this.on.close())
 		head.append(close)
-		const facts = [row.t >= 0 ? `turn ${row.t}` : '', row.l ? `line ${row.l}` : '', row.id ?? '', row.ms ? new Date(row.ms).toISOString() : '', row.b ? size(row.b) : '', row.w !== undefined ? `took ${duration(row.w)}` : '']
+		const facts = [row.t >= 0 ? `turn ${row.t}` : '', row.l ? `line ${row.l.toLocaleString('en')}` : '', row.id ?? '', row.ms ? new Date(row.ms).toISOString() : '', row.b ? size(row.b) : '', row.w !== undefined ? `took ${duration(row.w)}` : '']
 		/** @type {HTMLElement[]} */
 		const content = [head, make('p', 'facts', facts.filter(Boolean).join(' · '))]
 		if (row.q) content.push(make('p', 'state', 'not sent any more'))
