@@ -32,6 +32,7 @@
  * @property {number} [b] bytes of the result, or of the text
  * @property {number} [w] how long the call took, in milliseconds
  * @property {boolean} [e] whether the repair changes it, or has changed it
+ * @property {boolean} [q] whether it is no longer sent
  * @property {Note[]} [p]
  *
  * @typedef {object} RowSource What a map shows.
@@ -91,12 +92,15 @@ async function unpack(id) {
 	for (;;) {
 		const block = document.getElementById(id), over = document.readyState !== 'loading'
 		if (block && (block.nextSibling || over)) {
-			const packed = atob(/** @type {string} */ (block.textContent))
-			const bytes = Uint8Array.from(packed, c => c.charCodeAt(0))
-			const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
-			return new Uint8Array(await new Response(stream).arrayBuffer())
+			try {
+				const packed = Uint8Array.from(atob(block.textContent ?? ''), c => c.charCodeAt(0))
+				const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))
+				return new Uint8Array(await new Response(stream).arrayBuffer())
+			} catch (error) {
+				throw new Error(`the page is incomplete: block ${id} cannot be read (${error})`)
+			}
 		}
-		if (over) throw new Error('the page is incomplete: it has no block ' + id)
+		if (over) throw new Error(`the page is incomplete: it has no block ${id}`)
 		await new Promise(done => setTimeout(done, 30))
 	}
 }

@@ -27,7 +27,11 @@ func escape(s string) string {
 		case r == '\'':
 			b.WriteString("&#39;")
 		case hidden(r):
-			fmt.Fprintf(&b, `\u%04x`, r)
+			if r > 0xffff {
+				fmt.Fprintf(&b, `\u{%x}`, r)
+			} else {
+				fmt.Fprintf(&b, `\u%04x`, r)
+			}
 		default:
 			b.WriteString(s[i : i+n])
 		}

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/session"
 )
 
 // A State says what is known about a session on an index.
@@ -40,6 +43,36 @@ type Entry struct {
 	Errors, Warnings, Turns, Calls int
 	Modified                       time.Time
 	Note                           string // why it was not read
+}
+
+// EntryOf returns what an index says of a session, as far as the session tells: not its names, its
+// project, its version, its age and the address of its page.
+func EntryOf(s *session.Session) Entry {
+	e := Entry{Model: s.Model, Note: s.Report.Skipped}
+	if s.Report.Skipped != "" {
+		e.State = Unread
+		return e
+	}
+	if s.Report.File != nil {
+		e.Agent = s.Report.File.Dialect
+	}
+	for i := range s.Threads {
+		e.Turns, e.Calls = e.Turns+s.Threads[i].Turns, e.Calls+s.Threads[i].Calls
+	}
+	for f, n := range s.Report.All() {
+		switch f.Severity {
+		case rules.Error:
+			e.Errors, e.State = e.Errors+n, Broken
+		case rules.Warning:
+			e.Warnings, e.State = e.Warnings+n, max(e.State, Warned)
+		default:
+			continue
+		}
+		if !slices.Contains(e.Causes, f.Rule.Name) {
+			e.Causes = append(e.Causes, f.Rule.Name)
+		}
+	}
+	return e
 }
 
 // filters are the lists by which an index can be filtered.

@@ -10,15 +10,10 @@ const rowHeight = 26
  * @param {string} text
  */
 function visible(text) {
-	return text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ue000-\uf8ff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]|\udb40[\udc00-\udfff]/g, escaped)
-}
-
-/** @param {string} chars */
-function escaped(chars) {
-	return [...chars].map(c => {
-		const code = /** @type {number} */ (c.codePointAt(0))
-		return code > 0xffff ? `\\u{${code.toString(16)}}` : '\\u' + code.toString(16).padStart(4, '0')
-	}).join('')
+	return text.replace(/(?![\t\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/gu, char => {
+		const code = /** @type {number} */ (char.codePointAt(0)).toString(16)
+		return code.length > 4 ? `\\u{${code}}` : '\\u' + code.padStart(4, '0')
+	})
 }
 
 /**
@@ -65,7 +60,7 @@ const states = {
 	missing: ['no result', 2], pending: ['pending', 1], interrupted: ['interrupted', 1], unclear: ['unclear', 1],
 	exempt: ['needs no result', 0], repeated: ['repeated', 0], misplaced: ['misplaced', 2], failed: ['failed', 1],
 	placeholder: ['placeholder', 1], orphan: ['no call', 2], duplicate: ['second result', 2], undecided: ['no usable id', 2],
-	unreadable: ['unreadable', 2], superseded: ['not sent any more', 0], aborted: ['aborted', 1],
+	unreadable: ['unreadable', 2], superseded: ['from here on not sent any more', 0], aborted: ['aborted', 1],
 }
 const signs = { error: '✗', warning: '▲', info: 'ℹ' }
 const kinds = { thread: '', text: '', reasoning: 'reasoning', media: 'media', other: 'other', call: '', result: 'result', loose: 'result', record: 'record', empty: 'empty' }
@@ -224,7 +219,7 @@ class MapView {
 
 	/** @param {number} n @param {Row} row */
 	row(n, row) {
-		const el = make('div', ['row', row.k, row.f ? 'first' : '', row.r ? 'by-' + row.r : '', row.e ? 'edited' : '', this.hits.has(n) ? 'hit' : ''].filter(Boolean).join(' '))
+		const el = make('div', ['row', row.k, row.f ? 'first' : '', row.r ? 'by-' + row.r : '', row.e ? 'edited' : '', row.q ? 'past' : '', this.hits.has(n) ? 'hit' : ''].filter(Boolean).join(' '))
 		el.id = 'row-' + n
 		el.setAttribute('role', 'option')
 		el.setAttribute('aria-posinset', String(n + 1))
@@ -239,7 +234,7 @@ class MapView {
 			make('span', 'when', when),
 			make('span', 'gutter'),
 			make('span', 'said', row.k === 'call' ? make('span', 'unseen', 'call ') : '',
-				make('span', 'what', row.k === 'call' || row.k === 'thread' ? row.n || '(no name)' : kinds[row.k]), ' ',
+				make('span', 'what', row.k === 'call' || row.k === 'thread' ? row.n || '(no name)' : row.k === 'text' && !row.x && (row.b ?? 0) <= 2 ? 'no text' : kinds[row.k]), ' ',
 				make('bdi', 'text', row.x ?? '')),
 			this.facts(row),
 		)
@@ -255,7 +250,7 @@ class MapView {
 		if (row.e) out.append(make('span', 'edit', this.source.repaired ? 'repaired' : 'repair changes'))
 		const measures = []
 		if (row.w !== undefined) measures.push(duration(row.w))
-		if (row.b && row.k !== 'text' && row.k !== 'reasoning') measures.push(size(row.b))
+		if (row.b && (!row.x || (row.k !== 'text' && row.k !== 'reasoning'))) measures.push(size(row.b))
 		if (measures.length) out.append(make('span', 'measure', measures.join(' · ')))
 		return out
 	}

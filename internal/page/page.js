@@ -75,11 +75,26 @@ function readable(json) {
 			text = value
 			if (!/^\s*[{[]/.test(text)) return text
 		} catch {
-			if (i || !text.startsWith('\\"')) return text
-			text = `"${text}"`
+			const inside = i ? text : unquoted(text)
+			if (inside === text) return text
+			text = inside
 		}
 	}
 	return text
+}
+
+/**
+ * Returns JSON that is written inside of a string as it would be outside of it.
+ * @param {string} text
+ */
+function unquoted(text) {
+	try {
+		const inside = JSON.parse(`"${text}"`)
+		JSON.parse(inside)
+		return inside
+	} catch {
+		return text
+	}
 }
 
 const firstShown = 20_000
@@ -120,10 +135,11 @@ class Panel {
 		const head = make('div', 'head', make('h2', '', name.trim()))
 		const close = button('close', 'Esc', () => this.on.close())
 		head.append(close)
-		const facts = [row.t >= 0 ? `turn ${row.t}` : '', row.l ? `line ${row.l}` : '', row.id ?? '', row.ms ? new Date(row.ms).toISOString() : '', row.b ? size(row.b) : '', row.w !== undefined ? `took ${duration(row.w)}` : '']
+		const facts = [row.t >= 0 ? `turn ${row.t}` : '', row.l ? `line ${row.l.toLocaleString('en')}` : '', row.id ?? '', row.ms ? new Date(row.ms).toISOString() : '', row.b ? size(row.b) : '', row.w !== undefined ? `took ${duration(row.w)}` : '']
 		/** @type {HTMLElement[]} */
 		const content = [head, make('p', 'facts', facts.filter(Boolean).join(' · '))]
-		if (row.s) content.push(make('p', 'state level' + (states[row.s]?.[1] ?? 1), states[row.s]?.[0] ?? row.s))
+		if (row.q) content.push(make('p', 'state', 'not sent any more'))
+		if (row.s && row.s !== 'superseded') content.push(make('p', 'state level' + (states[row.s]?.[1] ?? 1), states[row.s]?.[0] ?? row.s))
 		for (const note of row.p ?? []) content.push(this.note(note))
 		if (other) {
 			const go = button('', 'c', () => this.on.other())
@@ -167,7 +183,7 @@ class Panel {
 	/** @param {Bytes} bytes @param {Row} row */
 	async json(bytes, row) {
 		const wider = row.m && (row.m[0] !== row.at[0] || row.m[1] !== row.at[1])
-		const section = await this.section(bytes, 'JSON', this.whole && row.m ? row.m : row.at, indented)
+		const section = await this.section(bytes, 'JSON', this.whole && row.m ? row.m : row.at, text => indented(unquoted(text)))
 		section.classList.add('json')
 		if (wider) {
 			const toggle = button(this.whole ? 'only the element' : 'the whole message', '', async () => {

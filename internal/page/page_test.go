@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -267,6 +268,27 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+func TestSaid(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		raw  string
+		cut  bool
+		want string
+	}{
+		{`"a\n\tb \u00e9"`, false, "a b é"},
+		{`"ab`, true, "ab…"},
+		{`[{"type":"text","text":"a\nb"},{"type":"text","text":"c"}]`, false, "a b"},
+		{`[{"type":"text","text":"a\nb`, true, "a b…"},
+		{`[{"type":"image"}]`, false, `[{"type":"image"}]`},
+		{`{"a":1}`, false, `{"a":1}`},
+		{``, false, ""},
+	} {
+		if got := said([]byte(c.raw), c.cut); got != c.want {
+			t.Errorf("%s: %q, want %q", c.raw, got, c.want)
+		}
+	}
+}
+
 func TestEscape(t *testing.T) {
 	t.Parallel()
 	for _, text := range append(hostile.Texts(), "</script>", "a & b", `" onload='x'`, "\u00ad\ue000") {
@@ -280,7 +302,7 @@ func TestEscape(t *testing.T) {
 			}
 		}
 	}
-	if got, want := escape("a<b>&\"'\u202e\xff\n é"), `a&lt;b&gt;&amp;&quot;&#39;\u202e\xff\u000a é`; got != want {
+	if got, want := escape("a<b>&\"'\u202e\xff\n é\U000e0041"), `a&lt;b&gt;&amp;&quot;&#39;\u202e\xff\u000a é\u{e0041}`; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -369,7 +391,7 @@ func TestNoPayload(t *testing.T) {
 				}
 			}
 		}
-		if s, err = session.Read(context.Background(), src, session.Options{Times: true, Elements: true, Rows: true}); err != nil {
+		if s, err = session.Read(context.Background(), src, session.Options{Times: true, Elements: true}); err != nil {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
@@ -390,6 +412,47 @@ func TestNoPayload(t *testing.T) {
 		if blocks["p0"] != nil {
 			t.Errorf("%s: the source is on the page", path)
 		}
+	}
+}
+
+func TestEntryOf(t *testing.T) {
+	t.Parallel()
+	of := func(text string) Entry { return EntryOf(read(t, source.FromBytes("a", []byte(text)))) }
+	broken := `{"model":"m","messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{}}]},{"role":"user","content":"b"}]}`
+	want := Entry{Agent: "anthropic", Model: "m", State: Broken, Errors: 1, Turns: 3, Calls: 1, Causes: []string{"missing-tool-result"}}
+	if diff := cmp.Diff(want, of(broken)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if e := of(`{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"text","text":"b"}]}]}`); e.State != Sound || e.Turns != 2 {
+		t.Errorf("%+v", e)
+	}
+	if e := of("Dear Kim"); e.State != Unread || e.Note == "" {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestIndex: the most errors are first, then the newest.
+func TestIndex(t *testing.T) {
+	t.Parallel()
+	day := func(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
+	var out bytes.Buffer
+	err := Index(&out, "all", []Entry{
+		{Name: "sound", Modified: day(9)},
+		{Name: "old", State: Broken, Errors: 2, Modified: day(1), Href: "old.html"},
+		{Name: "warned", State: Warned, Warnings: 1, Modified: day(8)},
+		{Name: "new", State: Broken, Errors: 2, Modified: day(2)},
+		{Name: "worst", State: Broken, Errors: 9, Modified: day(3)},
+		{Name: "sounder", Modified: day(10)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range regexp.MustCompile(`class="cell [a-z]+" title="([a-z]+):`).FindAllStringSubmatch(out.String(), -1) {
+		got = append(got, m[1])
+	}
+	if diff := cmp.Diff([]string{"worst", "new", "old", "warned", "sounder", "sound"}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 

@@ -36,6 +36,7 @@ type row struct {
 	Bytes   int64     `json:"b,omitempty"`
 	Took    *int64    `json:"w,omitempty"` // in milliseconds
 	Edited  bool      `json:"e,omitempty"`
+	Past    bool      `json:"q,omitempty"` // it is no longer sent
 	Notes   []note    `json:"p,omitempty"`
 }
 
@@ -178,7 +179,8 @@ func (l *layout) row(n int) row {
 	if e.first {
 		l.begin(x.Turn, &out)
 	}
-	out.Turn, out.Role = s.Number(x.Turn), s.Turns[x.Turn].Role.String()
+	t := &s.Turns[x.Turn]
+	out.Turn, out.Role, out.Past = s.Number(x.Turn), t.Role.String(), t.Superseded
 	out.Message, out.Content = part(x.Message), part(x.Content)
 	switch x.Kind {
 	case session.ElementCall:
@@ -249,7 +251,7 @@ func (l *layout) begin(turn int32, out *row) {
 		}
 	}
 	switch {
-	case t.Superseded:
+	case t.Superseded && (turn == l.s.ThreadOf(turn).TurnLo || !l.s.Turns[turn-1].Superseded):
 		out.State = "superseded"
 	case t.Aborted:
 		out.State = "aborted"
@@ -278,6 +280,15 @@ const mostText = 160
 // said returns the beginning of what a text says, which is given as it is written in JSON, in one
 // line.
 func said(raw []byte, cut bool) string {
+	if len(raw) > 0 && raw[0] == '[' {
+		whole := string(raw)
+		if cut {
+			whole += `"}]`
+		}
+		if text := gjson.Get(whole, "0.text"); text.Type == gjson.String {
+			return inLine(text.Str, cut)
+		}
+	}
 	if len(raw) > 0 && raw[0] == '"' {
 		raw = raw[1:]
 		if !cut && len(raw) > 0 {

@@ -44,8 +44,8 @@ func (r *reader) elements(v *engine.View, lo int32, calls, loose []int32) {
 		m := &v.Messages[i]
 		if m.BlockLo == m.BlockHi {
 			e := Element{Kind: ElementText, Ref: -1}
-			if content := v.Content(m.Span()); !content.IsZero() {
-				e.Content, e.Text = r.saying(v, content)
+			if said := textOf(v, m.Span()); !said.IsZero() {
+				e.Content, e.Text = v.Origin(said), r.keep(v, said, false)
 			}
 			r.element(v, m, lo, m.Span(), e)
 			continue
@@ -96,9 +96,6 @@ func (r *reader) element(v *engine.View, m *transcript.Message, lo int32, at sou
 // saying returns where the text of a value is in the source, and keeps its beginning.
 func (r *reader) saying(v *engine.View, at source.Span) (source.Span, Text) {
 	value := v.Value(at)
-	if value.Kind() == source.Array {
-		value = value.First()
-	}
 	for _, key := range [...]string{"text", "thinking", "reasoning", "content", "summary"} {
 		if text := value.Get(key); text.Kind() == source.String {
 			value = text
@@ -106,8 +103,5 @@ func (r *reader) saying(v *engine.View, at source.Span) (source.Span, Text) {
 		}
 	}
 	span := value.Span()
-	if !r.opts.Texts {
-		return v.Origin(span), Text{Size: span.Len()}
-	}
-	return v.Origin(span), r.text.add(v.Bytes(span.First(min(longestText, span.Len()))), span.Len())
+	return v.Origin(span), r.keep(v, span, false)
 }

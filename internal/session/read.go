@@ -257,8 +257,11 @@ func textOf(v *engine.View, message source.Span) source.Span {
 	if value.Kind() == source.Array {
 		for e := range value.Each() {
 			text := e.Get("text")
-			if e.Kind() == source.String {
+			switch {
+			case e.Kind() == source.String:
 				text = e
+			case text.Kind() != source.String:
+				text = e.Get("content")
 			}
 			if text.Kind() == source.String && !text.Blank() {
 				return text.Span()

@@ -1,13 +1,12 @@
-// Opens the pages of a folder in Chromium and checks what they do: check.mjs DIR
-// TestPages in internal/page writes the folder.
+// Opens the pages of a folder in Chromium and checks what they do: check.mjs DIR AXE
+// TestPages in internal/page writes the folder. AXE is the script of axe-core.
 import { readFileSync, readdirSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Browser } from './browser.mjs'
 
 const dir = resolve(process.argv[2])
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const axe = readFileSync(process.argv[3], 'utf8')
 const url = name => pathToFileURL(join(dir, name)).href
 
 let failed = 0, passed = 0
@@ -282,6 +281,30 @@ try {
 		for (const key of ['j', 'k', 'n', 'p', 'c']) await tab.press(key)
 		await tab.run(`page.input.value = 'dear'; page.find()`)
 		await tab.until(`document.querySelector('.found').textContent === 'not found'`)
+	})
+
+	await check('a page that is cut off', async tab => {
+		await open(tab, 'cut.html')
+		await tab.run(`page.map.select(page.rows.count - 1)`)
+		await tab.until(`document.querySelector('[role=alert]')`)
+		holds((await tab.run('document.body.innerText')).includes('the page is incomplete'), 'the page does not say so')
+	})
+
+	await check('map of rows from elsewhere', async tab => {
+		const file = name => readFileSync(new URL('../../internal/page/' + name, import.meta.url), 'utf8')
+		await tab.run(`document.documentElement.style.height = '100%'; document.body.innerHTML = '<style></style><main><div id="view"></div></main>'; document.querySelector('style').textContent = ${JSON.stringify(file('page.css'))}`)
+		await tab.run(`${file('map.js')}
+			const count = 1_000_000, row = n => ({ k: n % 2 ? 'result' : 'call', t: n, f: true, at: [n, 1], n: 'Bash', x: 'row ' + n, o: n ^ 1, p: n === 500_000 ? [{ rule: 'a', severity: 'error', message: 'b' }] : undefined })
+			const view = new MapView(document.getElementById('view'))
+			view.show({ count, repaired: false, problems: [[500_000, 3]], far: [], peek: row, get: async n => row(n) })`)
+		const inView = n => `(() => { const b = document.getElementById('row-${n}')?.getBoundingClientRect(), l = view.list.getBoundingClientRect(); return b && b.top >= l.top - 1 && b.bottom <= l.bottom + 1 })()`
+		for (const n of [0, 999_999, 500_000, 1, 123_457, 999_998, 333_333]) {
+			await tab.run(`view.select(${n})`)
+			holds(await tab.run(inView(n)) && await tab.run(inView(n ^ 1)), `row ${n} and its other end are not in view`)
+		}
+		await tab.run('view.problem(1)')
+		holds(await tab.run(inView(500_000)), 'the problem is not in view')
+		holds(await tab.run(`document.querySelectorAll('.row').length`) < 100, 'too many rows')
 	})
 
 	await check('without payloads', async tab => {
