@@ -392,17 +392,17 @@ func (x *showing) width() int {
 	return x.reportWidth(x.rawStdout)
 }
 
-// write passes what print writes to standard output, through a pager if that is a terminal.
-func (x *showing) write(ctx context.Context, print func(io.Writer) error) error {
-	to := x.stdout
+// write passes what text writes to standard output, through a pager if that is a terminal.
+func (x *showing) write(ctx context.Context, text func(io.Writer) error) error {
 	if x.terminal && !x.flags.noPager && !x.flags.jsonl && x.env("TERM") != "dumb" {
 		if p := x.startPager(ctx); p != nil {
-			err := print(p)
-			return cmp.Or(p.end(), ignoreClosed(err))
+			err := text(p)
+			p.end()
+			return ignoreClosed(err)
 		}
 	}
-	out := bufio.NewWriter(to)
-	return cmp.Or(print(out), out.Flush())
+	out := bufio.NewWriter(x.stdout)
+	return cmp.Or(text(out), out.Flush())
 }
 
 // A pager is a program that shows a text page by page.
@@ -435,10 +435,9 @@ func (x *showing) startPager(ctx context.Context) *pager {
 }
 
 // end waits until the reader has seen enough.
-func (p *pager) end() error {
+func (p *pager) end() {
 	_ = p.Close()
 	_ = p.cmd.Wait() // the reader may leave at any time
-	return nil
 }
 
 // ignoreClosed returns nil for the error of a pager whose reader has left.

@@ -19,7 +19,6 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/page"
 	"github.com/toolguard/toolguard/internal/redact"
-	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/session"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/store"
@@ -143,14 +142,15 @@ func (x *showing) page(ctx context.Context, t *target, into func() (string, erro
 		Name: x.called(t, 0), Version: programVersion(), Agent: strings.TrimSpace(s.Report.File.Dialect + " " + about.Version),
 		Command: x.commandFor(t), Redacted: x.flags.redact, NoPayload: x.flags.noExcerpt, Index: index,
 	}
-	entry := &page.Entry{Agent: s.Report.File.Dialect, Version: about.Version, Model: s.Model, Calls: s.Report.Calls}
+	e := page.EntryOf(s)
+	entry := &e
+	entry.Version = about.Version
 	if !x.flags.redact && !x.flags.noExcerpt {
 		entry.Title, entry.Project = about.Title, about.Project
 	}
 	if info, err := os.Stat(t.path); err == nil {
 		entry.Modified = info.ModTime()
 	}
-	tell(entry, s)
 	if !all && entry.State < page.Warned {
 		return entry, nil
 	}
@@ -176,39 +176,6 @@ func (x *showing) noSession(t *target, r *engine.Report) (*page.Entry, error) {
 		return nil, fmt.Errorf("%s: not a transcript: %s", t.path, r.SkippedDiscreet)
 	}
 	return nil, fmt.Errorf("%s: not a transcript: %s", t.path, r.Skipped)
-}
-
-// tell says in an entry what was found in a session.
-func tell(e *page.Entry, s *session.Session) {
-	for i := range s.Threads {
-		e.Turns += s.Threads[i].Turns
-	}
-	causes := map[string]int{}
-	for i := range s.Problems {
-		switch p := &s.Problems[i]; p.Severity {
-		case rules.Error:
-			e.Errors++
-			causes[p.Rule.Name]++
-		case rules.Warning:
-			e.Warnings++
-			causes[p.Rule.Name]++
-		}
-	}
-	switch {
-	case e.Errors > 0:
-		e.State = page.Broken
-	case e.Warnings > 0:
-		e.State = page.Warned
-	}
-	for name := range causes {
-		e.Causes = append(e.Causes, name)
-	}
-	slices.SortFunc(e.Causes, func(a, b string) int {
-		if n := causes[b] - causes[a]; n != 0 {
-			return n
-		}
-		return strings.Compare(a, b)
-	})
 }
 
 // after returns the repaired session, nil if nothing is repaired.

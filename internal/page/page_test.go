@@ -245,50 +245,6 @@ func TestCut(t *testing.T) {
 	}
 }
 
-func TestArguments(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		raw  string
-		cut  bool
-		want string
-	}{
-		{`{"command":"go test\n./..."}`, false, "go test ./..."},
-		{`"{\"command\":\"a\",\"timeout\":5}"`, false, "command: a · timeout: 5"},
-		{`{"command":"a","text":"bc`, true, "command: a · text: bc…"},
-		{`"{\"command\":`, true, `{"command":…`},
-		{`"{broken"`, false, "{broken"},
-		{`"plain"`, false, "plain"},
-		{`{}`, false, "{}"},
-		{``, false, ""},
-		{`"`, true, ""},
-	} {
-		if got := arguments([]byte(c.raw), c.cut); got != c.want {
-			t.Errorf("%s: %q, want %q", c.raw, got, c.want)
-		}
-	}
-}
-
-func TestSaid(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		raw  string
-		cut  bool
-		want string
-	}{
-		{`"a\n\tb \u00e9"`, false, "a b é"},
-		{`"ab`, true, "ab…"},
-		{`[{"type":"text","text":"a\nb"},{"type":"text","text":"c"}]`, false, "a b"},
-		{`[{"type":"text","text":"a\nb`, true, "a b…"},
-		{`[{"type":"image"}]`, false, `[{"type":"image"}]`},
-		{`{"a":1}`, false, `{"a":1}`},
-		{``, false, ""},
-	} {
-		if got := said([]byte(c.raw), c.cut); got != c.want {
-			t.Errorf("%s: %q, want %q", c.raw, got, c.want)
-		}
-	}
-}
-
 func TestEscape(t *testing.T) {
 	t.Parallel()
 	for _, text := range append(hostile.Texts(), "</script>", "a & b", `" onload='x'`, "\u00ad\ue000") {

@@ -2,12 +2,9 @@ package page
 
 import (
 	"cmp"
-	"encoding/json"
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/pairing"
@@ -87,7 +84,7 @@ func (p *writer) rows(prefix string, l *layout, src *source.Source, made *pieces
 				if p.err == nil {
 					p.err = err
 				}
-				r.Text = inLine(string(text), r.At[1] > 2*mostText)
+				r.Text = short(string(text), r.At[1] > 2*mostText)
 			}
 			r.Notes = notes[int32(n)]
 			at := source.Span{Start: r.At[0], End: r.At[0] + r.At[1]}
@@ -186,7 +183,7 @@ func (l *layout) row(n int) row {
 	case session.ElementCall:
 		c := &s.Calls[x.Ref]
 		out.Kind, out.Name, out.ID, out.Other = "call", c.Tool, c.ID, l.result[x.Ref]
-		out.Text = arguments(s.Bytes(c.Args), c.Args.Cut())
+		out.Text = short(session.Arguments(s.Bytes(c.Args), c.Args.Cut()), c.Args.Cut())
 		if c.State != session.Answered {
 			out.State = c.State.String()
 		} else if c.Misplaced {
@@ -203,13 +200,13 @@ func (l *layout) row(n int) row {
 			if c.Misplaced {
 				out.State = "misplaced"
 			}
-			out.Text = said(s.Bytes(c.Result.Text), c.Result.Text.Cut())
+			out.Text = short(session.Gist(s.Bytes(c.Result.Text), c.Result.Text.Cut()), c.Result.Text.Cut())
 			l.answered(c, &out)
 		}
 	case session.ElementLoose:
 		r := &s.Loose[x.Ref]
 		out.Kind, out.Name, out.ID, out.Bytes = "loose", r.Tool, r.ID, r.Bytes
-		out.Text = said(s.Bytes(r.Text), r.Text.Cut())
+		out.Text = short(session.Gist(s.Bytes(r.Text), r.Text.Cut()), r.Text.Cut())
 		switch r.Fate {
 		case pairing.Duplicate:
 			out.State = "duplicate"
@@ -220,7 +217,7 @@ func (l *layout) row(n int) row {
 		}
 	default:
 		out.Kind = [...]string{"text", "reasoning", "media", "other"}[x.Kind]
-		out.Text = said(s.Bytes(x.Text), x.Text.Cut())
+		out.Text = short(session.Gist(s.Bytes(x.Text), x.Text.Cut()), x.Text.Cut())
 		out.Bytes = x.Text.Size
 	}
 	return out
@@ -277,31 +274,9 @@ func (l *layout) ofThread(t *session.Thread, out *row) {
 // mostText is how many bytes of a text are in a row.
 const mostText = 160
 
-// said returns the beginning of what a text says, which is given as it is written in JSON, in one
-// line.
-func said(raw []byte, cut bool) string {
-	if len(raw) > 0 && raw[0] == '[' {
-		whole := string(raw)
-		if cut {
-			whole += `"}]`
-		}
-		if text := gjson.Get(whole, "0.text"); text.Type == gjson.String {
-			return inLine(text.Str, cut)
-		}
-	}
-	if len(raw) > 0 && raw[0] == '"' {
-		raw = raw[1:]
-		if !cut && len(raw) > 0 {
-			raw = raw[:len(raw)-1]
-		}
-		raw, _ = source.Unescape(raw)
-	}
-	return inLine(string(raw), cut)
-}
-
-// inLine returns the beginning of a text in one line.
-func inLine(text string, cut bool) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\ufffd")), " ")
+// short returns the beginning of a text in one line, marked if it is cut.
+func short(text string, cut bool) string {
+	text = session.InLine(strings.ToValidUTF8(text, "\ufffd"))
 	if len(text) > mostText {
 		n := mostText
 		for n > 0 && !utf8.RuneStart(text[n]) {
@@ -313,43 +288,4 @@ func inLine(text string, cut bool) string {
 		text += "…"
 	}
 	return text
-}
-
-// arguments returns the arguments of a call in one line: the value if there is only one, else each
-// with its key.
-func arguments(raw []byte, cut bool) string {
-	text := string(raw)
-	if strings.HasPrefix(text, `"`) {
-		inside := raw[1:]
-		if !cut && len(inside) > 0 {
-			inside = inside[:len(inside)-1]
-		}
-		decoded, _ := source.Unescape(inside)
-		text = string(decoded)
-	}
-	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
-		return inLine(text, cut)
-	}
-	if !cut && !json.Valid([]byte(text)) {
-		return inLine(text, false)
-	}
-	whole := text
-	if cut {
-		whole += `"}` // mostly it is a text that is cut
-	}
-	var keys, values []string
-	gjson.Parse(whole).ForEach(func(key, value gjson.Result) bool {
-		keys, values = append(keys, key.String()), append(values, value.String())
-		return true
-	})
-	switch len(values) {
-	case 0:
-		return inLine(text, cut)
-	case 1:
-		return inLine(values[0], cut)
-	}
-	for i := range values {
-		values[i] = keys[i] + ": " + values[i]
-	}
-	return inLine(strings.Join(values, " · "), cut)
 }

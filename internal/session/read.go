@@ -119,8 +119,8 @@ func (r *reader) turns(v *engine.View) {
 	}
 	looseLo, loose := int32(len(r.Loose)), make([]int32, len(v.Results))
 	for _, i := range byTurn(turns, v, len(v.Results), func(i int) int32 { return v.Results[i].Message }) {
-		switch fate := v.Pairing.Results[i].Fate; {
-		case fate == pairing.Answers, fate == pairing.Ignored, fate == pairing.Update:
+		switch v.Pairing.Results[i].Fate {
+		case pairing.Answers, pairing.Ignored, pairing.Update:
 			loose[i] = -1
 		default:
 			loose[i] = int32(len(r.Loose))
