@@ -656,7 +656,10 @@ func TestActionSummaryIsSmall(t *testing.T) {
 // say where they are.
 func TestActionWithoutTranscripts(t *testing.T) {
 	t.Parallel()
-	for paths, want := range map[string]int{".": exitOK, "runs": exitTrouble, ".\nruns": exitTrouble} {
+	for paths, want := range map[string]int{
+		".": exitOK, ".\n": exitOK, ".\r\n": exitOK, "./": exitOK, "": exitOK,
+		"runs": exitTrouble, ".\nruns": exitTrouble, "./runs": exitTrouble,
+	} {
 		r := newRunner(t)
 		r.write("runs/package.json", "{}")
 		r.vars["${{ inputs.paths }}"] = paths

@@ -77,6 +77,9 @@ func (b *baselines) read(c *check, files []*target) error {
 		}
 		var err error
 		if b.files[path], err = readBaseline(path); err != nil {
+			if !mayExist(path) {
+				err = fmt.Errorf("%w; toolguard baseline creates it", err)
+			}
 			return err
 		}
 	}

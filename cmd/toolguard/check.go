@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,7 +63,8 @@ Reports for people show the first 1,000 findings of a kind in a file and count
 the rest; the text report shows three warnings and three infos of a kind, unless
 --verbose is given or --fail-on is that level. It has one entry for the calls of a turn that lost their
 results together, with the places and the tools of the others. With --verbose,
-and in all other formats, also concise, each has its own.
+and in all other formats, also concise, each has its own. On a terminal, check
+ends with which files have errors, if it read more than 50.
 
 A compressed file is rejected if it unpacks to more than 4 GiB or to more than
 200 times its size. --max-size sets another limit.
@@ -70,7 +72,8 @@ A compressed file is rejected if it unpacks to more than 4 GiB or to more than
 Exit codes: 0 if there are no findings at or above --fail-on, 1 if there are, 2
 if a file could not be checked, if there was no transcript to check, or if the
 command line is wrong. --allow-empty allows that nothing is checked, and so do
---skip-unrecognized, --force-exclude and --exit-zero. A named file that is empty is only a warning.`,
+--skip-unrecognized, --force-exclude and --exit-zero. A named file
+that is empty or has no messages is only a warning.`,
 		Example: `  toolguard check session.jsonl
   toolguard check --select pairing --output-format json=report.json runs/
   my-agent --dump-history | toolguard check --send --provider anthropic -`,
@@ -142,11 +145,16 @@ type check struct {
 	records bool      // this is a run of baseline
 	judges  bool      // this is a run of check: it must find a transcript
 	judged  bool      // it found one
+	unnamed bool      // no path was given, so that the current directory is checked
+	excused bool      // it found a named file without messages
+	seeks   bool      // a directory or standard input should have a transcript
 	now     *settings // of the file that is being reported
 	failing bool      // a finding is at or above fail-on
 	summary *report.Summary
 	found   []bool         // by root: a transcript was found in it
+	odd     []string       // by root: a file that may have messages in an unknown format
 	ended   func(*targets) // called after the last file, nil if there is nothing to do
+	spread  spread         // which files have errors, in a run of check on a terminal
 }
 
 // newCheck validates the flags and returns the check that they ask for.
@@ -280,11 +288,13 @@ func runOver[R any](ctx context.Context, c *check, paths []string, work func(con
 
 // targets finds the files that paths name and resolves the settings of each.
 func (c *check) targets(paths []string) (*targets, error) {
+	c.unnamed = len(paths) == 0
 	ts, err := c.search.find(paths)
 	if err != nil {
 		return nil, err
 	}
-	c.found = make([]bool, len(ts.roots))
+	c.found, c.odd = make([]bool, len(ts.roots)), make([]string, len(ts.roots))
+	c.seeks = len(ts.roots) > 0 || slices.ContainsFunc(ts.files, func(t *target) bool { return t.stdin })
 	for _, u := range ts.unread {
 		c.fail(u.path, u.err)
 	}
@@ -368,21 +378,33 @@ func (c *check) take(t *target, got *engine.Report, err error) error {
 		}
 	}
 	c.failing = c.failing || c.fails(got)
+	if c.judges && c.stderrTerminal {
+		c.spread.add(report.TallyErrors(got))
+	}
 	return c.tell(got)
 }
 
-// judge notes whether a file had something to check. An empty file that somebody names has not:
-// it may be a session that nobody has used, so that is only said. Nothing in a pipe or in a
-// whole directory is more likely a mistake.
+// judge notes whether a file had something to check. A named file without messages has not: it may
+// be a session that nobody has used, so that is only said. Nothing in a pipe or in a whole
+// directory is more likely a mistake.
 func (c *check) judge(t *target, r *engine.Report) {
-	empty := r.File.Container == detect.ContainerEmpty
-	c.judged = c.judged || !empty || t.named && !t.stdin
-	if empty && c.judges {
+	lacks := ""
+	switch {
+	case r.File.Container == detect.ContainerEmpty:
+		lacks = "is empty"
+	case nothingIn(r.File) != "" && r.Findings.Len() == 0:
+		lacks = "has no messages"
+	default:
+		c.judged = true
+		return
+	}
+	c.excused = c.excused || t.named && !t.stdin
+	if c.judges {
 		c.summary.Empty++
 	}
-	if empty && !c.flags.quiet {
+	if !c.flags.quiet {
 		_ = c.flush() // as in fail
-		c.complain("warning: "+t.path+" is empty", t.path)
+		c.complain("warning: "+t.path+" "+lacks, t.path)
 	}
 }
 
@@ -390,7 +412,18 @@ func (c *check) judge(t *target, r *engine.Report) {
 // name whatever changed, and skip what is excluded or unrecognized.
 func (c *check) unjudged() bool {
 	f := c.flags
-	return c.judges && !c.judged && !f.allowEmpty && !f.skipUnrecognized && !f.forceExclude && !f.exitZero && len(c.summary.Failed) == 0
+	none := !c.judged && (c.seeks || !c.excused)
+	return c.judges && none && !f.allowEmpty && !f.skipUnrecognized && !f.forceExclude && !f.exitZero && len(c.summary.Failed) == 0
+}
+
+// isPipe reports whether another program writes to r.
+func isPipe(r io.Reader) bool {
+	f, is := r.(*os.File)
+	if !is {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeNamedPipe != 0
 }
 
 // describes counts a file whose dialect is defined in its config file.
@@ -416,7 +449,7 @@ func (c *check) admits(t *target, r *engine.Report) bool {
 	skip, why := "", ""
 	switch {
 	case r.Skipped != "" && t.named && !c.flags.skipUnrecognized:
-		c.fail(r.Path, errors.New(r.Path+": not a transcript: "+c.skipped(r)))
+		c.fail(r.Path, errors.New(r.Path+": "+notTranscript(r, c.skipped(r))))
 		return false
 	case r.File.Container == detect.ContainerEmpty && t.named && c.now.send:
 		c.fail(r.Path, errors.New(r.Path+": is empty: --send expects a request body"))
@@ -424,6 +457,7 @@ func (c *check) admits(t *target, r *engine.Report) bool {
 	case r.Skipped != "":
 		why = c.skipped(r)
 		skip = "not a transcript: " + why
+		note(c.odd, t, r)
 	case (!t.named || c.flags.skipUnrecognized) && !r.File.Sure:
 		why = "it has nothing that occurs only in transcripts"
 		skip = why
@@ -489,13 +523,18 @@ func (c *check) finish(ts *targets, closing fmt.Stringer) error {
 	}
 	c.warn(ts)
 	if c.unjudged() {
-		c.complain("there was no transcript to check; --allow-empty allows that")
+		what := "there was no transcript to check; "
+		if c.unnamed && isPipe(c.stdin) {
+			what += "- reads standard input, "
+		}
+		c.complain(what + "--allow-empty allows that")
 	}
 	if c.flags.quiet {
 		return nil
 	}
 	if c.summarises() {
 		c.say(closing.String(), c.summary.Names()...)
+		return c.draw(&c.spread, "file", "in the order of their paths", c.spread.causes(), c.flags.color)
 	}
 	return nil
 }
@@ -504,7 +543,7 @@ func (c *check) finish(ts *targets, closing fmt.Stringer) error {
 func (c *check) warn(ts *targets) {
 	for i := range ts.roots {
 		if !c.found[i] && !c.flags.quiet {
-			c.complain(ts.noneIn(i), ts.roots[i])
+			c.complain(ts.noneIn(i, c.odd[i]), ts.roots[i], c.odd[i])
 		}
 	}
 }
@@ -531,6 +570,23 @@ func (c *check) explain(path, what string) {
 		_ = c.flush()
 		c.note(path+": "+what, path)
 	}
+}
+
+// note notes a file that is not a transcript, if it may have messages in an unknown format.
+func note(odd []string, t *target, r *engine.Report) {
+	for _, root := range t.roots {
+		if r.File.Unknown && odd[root] == "" {
+			odd[root] = r.Path
+		}
+	}
+}
+
+// notTranscript says why a file that was named is not a transcript, and what to do if it is one.
+func notTranscript(r *engine.Report, why string) string {
+	if r.File.Unknown {
+		why += "; a format of your own is described in toolguard.toml: see docs/dialects.md"
+	}
+	return "not a transcript: " + why
 }
 
 // skipped returns why a file is not a transcript.

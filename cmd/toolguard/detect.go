@@ -51,7 +51,8 @@ type detection struct {
 	files   fileFlags
 
 	out   *bufio.Writer
-	found []bool // by root: a transcript was found in it
+	found []bool   // by root: a transcript was found in it
+	odd   []string // by root: a file that may have messages in an unknown format
 	bad   bool
 }
 
@@ -69,7 +70,7 @@ func (d *detection) run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	d.found = make([]bool, len(ts.roots))
+	d.found, d.odd = make([]bool, len(ts.roots)), make([]string, len(ts.roots))
 	for _, u := range ts.unread {
 		d.fail(u.path, u.err)
 	}
@@ -79,7 +80,7 @@ func (d *detection) run(ctx context.Context, paths []string) error {
 	}
 	for i := range ts.roots {
 		if !d.found[i] {
-			d.complain(ts.noneIn(i), ts.roots[i])
+			d.complain(ts.noneIn(i, d.odd[i]), ts.roots[i], d.odd[i])
 		}
 	}
 	if n := len(ts.ignored); n > 0 {
@@ -109,11 +110,16 @@ func (d *detection) take(t *target, r *engine.Report, err error) error {
 	}
 	switch {
 	case r.Skipped != "":
+		note(d.odd, t, r)
 		if !t.named && !d.verbose {
 			return nil
 		}
 		d.bad = d.bad || t.named
-		d.says(r.Path, "not a transcript: "+r.Skipped)
+		why := "not a transcript: " + r.Skipped
+		if t.named {
+			why = notTranscript(r, r.Skipped)
+		}
+		d.says(r.Path, why)
 	case !t.named && !r.File.Sure:
 		if d.verbose {
 			d.says(r.Path, "not clearly a transcript: it has nothing that occurs only in transcripts")

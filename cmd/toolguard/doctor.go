@@ -57,7 +57,8 @@ func newDoctorCmd(a *app) *cobra.Command {
 		Long: `doctor looks where agents keep their sessions, checks them like toolguard check,
 and lists the sessions that their provider rejects, the newest first. What an
 agent repairs itself when it resumes a session is only counted, unless --all is
-set. Databases are listed, but not read.
+set. Databases are listed, but not read. On a terminal, doctor ends with which of
+more than 50 sessions are broken, the oldest first.
 
 With --fix, doctor shows each broken session and asks before it repairs it:
 y repairs, n skips, d shows the changes, q stops. Without a terminal it needs
@@ -179,8 +180,9 @@ type doctor struct {
 	found     *targets
 	colors    bool
 	failed    []report.Missed
-	printed   bool // the JSON document is printed
-	mentioned bool // show was
+	printed   bool          // the JSON document is printed
+	mentioned bool          // show was
+	ages      []*sessionAge // of all sessions, on a terminal
 }
 
 // newDoctor validates the flags and returns the run that they ask for.
@@ -389,6 +391,7 @@ func (d *doctor) run(ctx context.Context) error {
 		}
 		if err == nil {
 			d.close(sessions)
+			err = d.drawAges(sessions)
 		}
 	}
 	switch {
@@ -782,6 +785,9 @@ func (d *doctor) take(t *target, s *stored, err error) {
 	}
 	if s == nil {
 		return
+	}
+	if d.stderrTerminal {
+		d.ages = append(d.ages, &sessionAge{s.modified, s.tallies, len(s.tallies) > 0 && !s.mended})
 	}
 	r := s.in
 	r.sessions++

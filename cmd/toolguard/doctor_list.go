@@ -325,7 +325,7 @@ func (d *doctor) sum(sessions []*stored) string {
 		}
 		all = append(all, bad)
 	}
-	return fmt.Sprintf("%s sessions: %s. ", grouped(len(sessions)), report.Causes(all))
+	return fmt.Sprintf("%s sessions by their main fault: %s. ", grouped(len(sessions)), report.Causes(all))
 }
 
 // close says at the end what is wrong with the sessions, and how many can be repaired.
@@ -392,6 +392,34 @@ func (d *doctor) close(sessions []*stored) {
 	default:
 		d.say(d.sum(sessions))
 	}
+}
+
+// A sessionAge is when a session was modified, and what is wrong with it.
+type sessionAge struct {
+	modified time.Time
+	tallies  []report.Tally
+	broken   bool
+}
+
+// drawAges shows on a terminal which of many sessions are broken, the oldest first. The sentences of
+// close name the causes if many are listed.
+func (d *doctor) drawAges(sessions []*stored) error {
+	if d.flags.fix.made {
+		return nil
+	}
+	slices.SortStableFunc(d.ages, func(a, b *sessionAge) int { return a.modified.Compare(b.modified) })
+	var s spread
+	for _, age := range d.ages {
+		if !age.broken {
+			age.tallies = nil
+		}
+		s.add(age.tallies)
+	}
+	causes := s.causes()
+	if len(sessions) >= manySessions {
+		causes = ""
+	}
+	return d.draw(&s, "session", "the oldest first", causes, d.flags.color)
 }
 
 // These are the parts of the JSON document.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -38,7 +39,7 @@ command line is wrong.`,
 		Example: `  toolguard explain missing-tool-result
   toolguard explain 'tool_use ids were found without tool_result blocks'
   toolguard explain - < error.txt`,
-		Args:              needs("a rule, or the error of a provider"),
+		Args:              needs("a rule, the error of a provider, or - for standard input"),
 		ValidArgsFunction: completeFrom(rules.Names),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := args[0]
@@ -92,12 +93,20 @@ func explanation(ctx context.Context, text string, width int) (page string, sure
 	case oneWord && suggest.Nearest(text, rules.Names()) != "":
 		_, unknown := findRule(text)
 		return "", false, unknown
+	case oneWord && len(read.Near) == 0 && isFile(text):
+		return "", false, fmt.Errorf("no rule with the name %q; to explain the error in this file, use: toolguard explain - < %s", text, text)
 	case oneWord && len(read.Near) == 0:
 		return "", false, fmt.Errorf("no rule or error with the name %q; toolguard rules lists all rules", text)
 	case len(read.Near) == 0:
 		return "", false, errors.New("no rule matches this error; toolguard check FILE checks the history, and toolguard rules lists all rules")
 	}
 	return suggested("No rule surely finds the cause of this error. These rules find the causes of similar ones:", read.Near), false, nil
+}
+
+// isFile reports whether a name is that of a regular file.
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // suggested lists rules that may find the cause of an error.

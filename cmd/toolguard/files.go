@@ -368,11 +368,15 @@ func (ts *targets) sweep(opts func(path string) write.Options) (notes []write.No
 // versions are the directories of version control, which hold no transcripts.
 var versions = []string{".git", ".hg", ".svn"}
 
-// noneIn says that a walked directory has no transcripts.
-func (ts *targets) noneIn(root int) string {
+// noneIn says that a walked directory has no transcripts. odd is a file in it that may have messages
+// in an unknown format, if there is one.
+func (ts *targets) noneIn(root int, odd string) string {
 	out := "warning: no transcripts found in " + ts.roots[root]
 	if ts.unseen[root] {
 		out += "; hidden directories are skipped: name one to check it"
+	}
+	if odd != "" {
+		out += "; toolguard detect " + odd + " says why"
 	}
 	return out
 }

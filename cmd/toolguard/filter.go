@@ -82,7 +82,7 @@ rejected, 2 if a file could not be filtered or the command line is wrong.`,
 	flags.StringVar(&f.maxRejects, "max-rejects", "", "exit with 1 if more than this `number` of conversations are rejected, or more than this share, such as 1%")
 	flags.BoolVar(&f.fix, "fix", false, "make safe repairs first")
 	flags.BoolVar(&f.stripReasoning, "strip-reasoning", false, "with --fix, "+stripReasoningUsage)
-	flags.StringArrayVar(&f.strategies, "strategy", nil, "with --fix, repair findings of a rule in this way even if that is not safe: `rule=name`; repeatable")
+	flags.StringSliceVar(&f.strategies, "strategy", nil, "with --fix, repair findings of a rule in this way even if that is not safe: `rule=name`; repeatable, or separated by commas")
 	flags.StringVar(&f.placeholder, "placeholder", "", "use this `text` for inserted results; {tool} and {id} are replaced")
 	flags.BoolVar(&f.json, "json", false, "report as JSON: on standard output if nothing else goes there, else on standard error")
 	f.ruleFlags.define(cmd)
@@ -513,7 +513,7 @@ func (x *filtering) options(t *target) filter.Options {
 	o.Identity = t.identity()
 	o.StripReasoning = x.flags.stripReasoning
 	o.Edits = x.reason != nil && !x.flags.noExcerpt
-	out := filter.Options{FailOn: s.failOn, Whole: x.several, Row: t.stdin || linesName(t.path)}
+	out := filter.Options{FailOn: s.failOn, Whole: x.several, Row: t.stdin || linesName(t.path), Untold: x.flags.quiet && !x.flags.json}
 	if x.reason != nil {
 		out.Reason = func(r *filter.Reason) error { return report.Reason(x.reason, r, x.flags.noExcerpt) }
 	}

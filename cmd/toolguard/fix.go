@@ -81,7 +81,7 @@ repaired findings do not count.`,
 	flags.BoolVar(&f.safeOnly, "safe-only", false, "make only safe repairs")
 	flags.BoolVar(&f.unsafe, "unsafe", false, "also make unsafe repairs")
 	flags.BoolVar(&f.stripReasoning, "strip-reasoning", false, stripReasoningUsage)
-	flags.StringArrayVar(&f.strategies, "strategy", nil, "choose how findings of a rule are repaired: `rule=name`; repeatable")
+	flags.StringSliceVar(&f.strategies, "strategy", nil, "choose how findings of a rule are repaired: `rule=name`; repeatable, or separated by commas")
 	flags.StringVar(&f.placeholder, "placeholder", "", "use this `text` for inserted results; {tool} and {id} are replaced")
 	flags.StringVar(&f.backup, "backup", "", "keep the original with this `suffix`; none keeps no original (default: .bak for unsafe repairs, the state directory for session logs of agents)")
 	flags.Lookup("backup").NoOptDefVal = backupSuffix
@@ -402,12 +402,11 @@ func (x *fix) again(t *target) bool {
 	return before
 }
 
-// withheld says why repairs that a flag asks for are not made. A diff does not show it, and check does
-// not know these findings.
+// withheld says why repairs are not made. A diff does not show it, and check takes them for possible.
 func (x *fix) withheld(t *target, after *engine.Report) {
 	told := map[string]bool{}
 	for f := range after.All() {
-		if f.Rule.OnDemand != nil && f.Unproved() && !told[f.Unfixed] {
+		if f.Unproved() && !told[f.Unfixed] {
 			told[f.Unfixed] = true
 			x.warn(t.path, f.Rule.Name+": "+f.Unfixed)
 		}

@@ -6,9 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/toolguard/toolguard/internal/usage"
 )
 
 // everyCommand calls f with all commands of toolguard.
@@ -78,6 +81,33 @@ func TestShortHelp(t *testing.T) {
 		if all := c.short == ""; all != (short.String() == long.String()) {
 			t.Errorf("%s: -h and --help are the same: %v", c.name, !all)
 		}
+	}
+}
+
+// TestHelpWidth: the help of every command fits a narrow terminal, with -h too.
+func TestHelpWidth(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{60, 61, 72, 100} {
+		everyCommand(func(cmd *cobra.Command) {
+			for _, flag := range []string{"help", "short-help"} {
+				cmd.InitDefaultHelpFlag()
+				if cmd.Flags().Lookup(flag) == nil {
+					continue
+				}
+				if err := cmd.Flags().Set(flag, "true"); err != nil {
+					t.Fatal(err)
+				}
+				var b strings.Builder
+				if err := usage.Write(&b, cmd, flagGroups(), width); err != nil {
+					t.Fatal(err)
+				}
+				for line := range strings.Lines(b.String()) {
+					if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > width {
+						t.Errorf("%s --%s: %d columns in %d: %s", cmd.CommandPath(), flag, n, width, line)
+					}
+				}
+			}
+		})
 	}
 }
 

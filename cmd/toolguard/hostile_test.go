@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/csv"
 	"maps"
 	"os"
 	"path/filepath"
@@ -194,6 +195,27 @@ func TestNothingIsObeyed(t *testing.T) {
 				case 5:
 					in("", "explain", text)
 				}
+				counts := []string{"stats", "-v", "--by", "tool", "--by", "agent,version,model,month,project", "--min-calls", "0"}
+				switch n % 4 {
+				case 0:
+					in("", append(counts, look[0], path)...)
+				case 1:
+					in("", append(counts, "--json", path)...)
+				case 2:
+					table, err := csv.NewReader(strings.NewReader(in("", append(counts, "--csv", path)...))).ReadAll()
+					for _, field := range slices.Concat(table...) {
+						if err != nil || field != "" && strings.ContainsAny(field[:1], "=+-@") {
+							t.Errorf("%s with %q: %v: CSV has the field %q", name, text, err, field)
+						}
+					}
+				case 3:
+					page := filepath.Join(reports, "page.html")
+					in("", append(counts, "--overwrite", "--html", page, path)...)
+					if got, err := os.ReadFile(page); err == nil {
+						judge(counts, "the page", string(got), hostile.Allowed{})
+						judgePage(t, string(got))
+					}
+				}
 				switch n % 5 {
 				case 0:
 					in("1", "fix", "-v", "--unsafe", "--send", path)
@@ -213,5 +235,27 @@ func TestNothingIsObeyed(t *testing.T) {
 				t.Errorf("%s with %q: nothing is found in it", name, text)
 			}
 		}
+	}
+}
+
+// pageTags are the tags of the page of stats.
+var pageTags = regexp.MustCompile(`^<(!DOCTYPE html|html lang="en"|meta [a-z-]+="[^"<>]*"( [a-z]+="[^"<>]*")?|br|` +
+	`/?(head|title|style|body|main|h1|h2|p|table|thead|tbody|tr|td|caption|span|div|th|svg)|` +
+	`(t[dh]|span|div|svg|rect|path)( [a-z-]+="[^"<>]*")+/?|/rect|/html)>$`)
+
+// judgePage checks that a page has no other tags than those that toolguard writes.
+func judgePage(t *testing.T, page string) {
+	t.Helper()
+	for rest := page; ; {
+		i := strings.IndexByte(rest, '<')
+		if i < 0 {
+			return
+		}
+		rest = rest[i:]
+		tag := rest[:strings.IndexByte(rest, '>')+1]
+		if !pageTags.MatchString(tag) || strings.Contains(tag, " on") || strings.Contains(tag, " style=") || strings.Contains(tag, "href") {
+			t.Errorf("the page has the tag %q", tag)
+		}
+		rest = rest[1:]
 	}
 }

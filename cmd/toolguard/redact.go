@@ -142,7 +142,7 @@ func (x *redaction) redact(ctx context.Context, t *target) error {
 	case err != nil:
 		return err
 	case got.Source == nil:
-		return fmt.Errorf("%s: not a transcript: %s", t.path, got.Report.SkippedDiscreet)
+		return fmt.Errorf("%s: %s", t.path, notTranscript(got.Report, got.Report.SkippedDiscreet))
 	}
 	defer got.Source.Close()
 	if err := x.write(got.Source.Stream()); err != nil {

@@ -96,6 +96,7 @@ func commands() []namedCommand {
 		{"formats", newFormatsCmd, false, ""},
 		{"profiles", newProfilesCmd, false, ""},
 		{"detect", newDetectCmd, true, "from verbose exclude"},
+		{"stats", newStatsCmd, true, "by since min-calls json csv html provider from select exclude jobs"},
 		{"redact", newRedactCmd, true, "out overwrite provider from json"},
 		{"baseline", newBaselineCmd, true, "prune baseline provider from select fail-on exclude"},
 		{"config", newConfigCmd, true, ""},

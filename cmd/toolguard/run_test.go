@@ -272,7 +272,7 @@ func TestErrorIsOneLine(t *testing.T) {
 	file := fixture(t, t.TempDir(), "cut.jsonl", []byte(cut))
 	var stderr bytes.Buffer
 	code := run(context.Background(), []string{"check", "--baseline", "x\nNo problems found.\n::error::y", file}, strings.NewReader(""), io.Discard, &stderr, noEnv)
-	const want = "toolguard: x<0a>No problems found.<0a>::error::y: no such file or directory\n"
+	const want = "toolguard: x<0a>No problems found.<0a>::error::y: no such file or directory; toolguard baseline creates it\n"
 	if code != exitTrouble || stderr.String() != want {
 		t.Errorf("exit code %d, %q, want %q", code, stderr.String(), want)
 	}

@@ -42,7 +42,7 @@ func (f *ruleFlags) defineRules(cmd *cobra.Command) {
 	// Lists with commas are split later: pflag would need encoding/csv for that.
 	flags.StringArrayVar(&f.selected, "select", nil, "run only these `rules` or categories")
 	flags.StringArrayVar(&f.ignored, "ignore", nil, "do not run these `rules` or categories")
-	flags.StringArrayVar(&f.severities, "severity", nil, "set the severity of a rule: `rule=severity`; off disables it")
+	flags.StringSliceVar(&f.severities, "severity", nil, "set the severity of a rule: `rule=severity`; off disables it")
 
 	selectable := completeFrom(rules.Selectable)
 	complete(cmd, "select", selectable)
@@ -134,11 +134,7 @@ func newResolver(f *ruleFlags) (*resolver, error) {
 	if f.failOn != "" {
 		var ok bool
 		if r.failOn, ok = rules.ParseSeverity(f.failOn); !ok || r.failOn == rules.Off {
-			hint := ""
-			if near := suggest.Nearest(f.failOn, []string{"error", "warning", "info"}); near != "" {
-				hint = fmt.Sprintf("; did you mean %q?", near)
-			}
-			return nil, fmt.Errorf("--fail-on: expected error, warning or info, got %q%s", f.failOn, hint)
+			return nil, fmt.Errorf("--fail-on: expected error, warning or info, got %q%s", f.failOn, meant(f.failOn, "error", "warning", "info"))
 		}
 	}
 	if r.target, err = findTarget(f.target); err != nil {
@@ -238,6 +234,14 @@ func readTools(path string) (*schema.Tools, error) {
 	return t, nil
 }
 
+// meant suggests one of the known words for a wrong one.
+func meant(word string, known ...string) string {
+	if near := suggest.Nearest(word, known); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
+}
+
 // severities parses the values of --severity: rule=severity.
 func severities(values []string) (map[string]rules.Severity, error) {
 	set := map[string]rules.Severity{}
@@ -251,7 +255,7 @@ func severities(values []string) (map[string]rules.Severity, error) {
 		}
 		severity, ok := rules.ParseSeverity(level)
 		if !ok {
-			return nil, fmt.Errorf("--severity: expected off, info, warning or error for %s, got %q", name, level)
+			return nil, fmt.Errorf("--severity: expected off, info, warning or error for %s, got %q%s", name, level, meant(level, "off", "info", "warning", "error"))
 		}
 		set[name] = severity
 	}

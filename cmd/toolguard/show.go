@@ -30,23 +30,26 @@ import (
 // showFlags are the flags of show.
 type showFlags struct {
 	checkFlags
-	problems bool
-	context  int
-	turn     string
-	call     string
-	all      bool
-	scope    string
-	jsonl    bool
-	noPager  bool
-	fix      bool
-	safeOnly bool
-	unsafe   bool
+	problems  bool
+	context   int
+	turn      string
+	call      string
+	all       bool
+	scope     string
+	jsonl     bool
+	noPager   bool
+	html      string
+	redact    bool
+	overwrite bool
+	fix       bool
+	safeOnly  bool
+	unsafe    bool
 }
 
 func newShowCmd(a *app) *cobra.Command {
 	f := &showFlags{}
 	cmd := &cobra.Command{
-		Use:   "show [flags] path|-",
+		Use:   "show [flags] path|-…",
 		Short: "Show a transcript as a map of its turns, calls and results",
 		Long: `show writes a transcript as a map: a row for each turn, and below it the calls of
 the turn with what became of them: where the result is, how long it took and how
@@ -60,12 +63,18 @@ began them, if the transcript tells.
 
 On a terminal, the map goes through $PAGER, or through less.
 
+--html writes a page for a browser instead, in one file that loads nothing: the
+problems first, then the turns with arcs from calls to results, and the repaired
+session beside it. For several sessions, or a directory of them, it writes a directory with an index
+and a page for each session with problems. A page holds the session, secrets too;
+with --redact it holds filler instead.
+
 Exit codes: 0 whatever is wrong in the transcript, 1 if there is no turn or call as
 asked for, 2 if the transcript cannot be read or the command line is wrong.`,
 		Example: `  toolguard show session.jsonl
   toolguard show --problems session.jsonl
-  toolguard show --call toolu_01 request.json`,
-		Args: needs("a file, or - for standard input"),
+  toolguard show --html report/ ~/.claude/projects`,
+		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			x, err := newShowing(a, f, cmd.Flags().Changed)
 			if err != nil {
@@ -83,8 +92,11 @@ asked for, 2 if the transcript cannot be read or the command line is wrong.`,
 	flags.BoolVar(&f.all, "all", false, "fold nothing")
 	flags.StringVar(&f.scope, "scope", "all", "show only the main conversation, or only this sub-agent or other conversation: main, all or its `name`")
 	flags.BoolVar(&f.fix, "fix", false, "show the turns that fix would change, before and after; nothing is written")
-	flags.BoolVar(&f.safeOnly, "safe-only", false, "with --fix, make only safe repairs")
-	flags.BoolVar(&f.unsafe, "unsafe", false, "with --fix, also make repairs that remove recorded content")
+	flags.BoolVar(&f.safeOnly, "safe-only", false, "with --fix and --html, make only safe repairs")
+	flags.BoolVar(&f.unsafe, "unsafe", false, "with --fix and --html, also make repairs that remove recorded content")
+	flags.StringVar(&f.html, "html", "", "write a page for a browser to this `file`, or pages of several sessions to this directory: dir/")
+	flags.BoolVar(&f.redact, "redact", false, "with --html, show filler instead of the contents")
+	flags.BoolVar(&f.overwrite, "overwrite", false, "with --html, replace existing files")
 	flags.BoolVar(&f.jsonl, "jsonl", false, "write JSON Lines: the session, its turns, calls and findings")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show infos too")
 	flags.BoolVar(&f.noPager, "no-pager", false, "never start a pager")
@@ -98,11 +110,22 @@ asked for, 2 if the transcript cannot be read or the command line is wrong.`,
 		exclusive(cmd, "fix", other)
 	}
 	exclusive(cmd, "safe-only", "unsafe")
+	for _, other := range []string{"problems", "turn", "call", "all", "jsonl", "fix"} {
+		exclusive(cmd, "html", other)
+	}
 	exclusive(cmd, "turn", "call")
 	exclusive(cmd, "turn", "problems")
 	exclusive(cmd, "call", "problems")
 	complete(cmd, "scope", cobra.FixedCompletions([]string{"main", "all"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+// someFiles expects at least one file.
+func someFiles(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return needs("a file, or - for standard input")(cmd, args)
+	}
+	return nil
 }
 
 // A showing is one run of the command.
@@ -127,8 +150,12 @@ func newShowing(a *app, f *showFlags, changed func(string) bool) (*showing, erro
 		return nil, fmt.Errorf("--context: expected a number from 0, got %d", f.context)
 	case changed("context") && !f.problems:
 		return nil, errors.New("--context needs --problems")
-	case (f.safeOnly || f.unsafe) && !f.fix:
-		return nil, errors.New("--safe-only and --unsafe need --fix")
+	case (f.safeOnly || f.unsafe) && !f.fix && f.html == "":
+		return nil, errors.New("--safe-only and --unsafe need --fix or --html")
+	case (f.redact || f.overwrite) && f.html == "":
+		return nil, errors.New("--redact and --overwrite need --html")
+	case changed("html") && f.html == "":
+		return nil, errors.New(`--html: expected a path, got ""`)
 	case changed("call") && f.call == "":
 		return nil, errors.New(`--call: expected an id, got ""`)
 	}
@@ -149,6 +176,12 @@ func newShowing(a *app, f *showFlags, changed func(string) bool) (*showing, erro
 
 // run shows the file that a path names.
 func (x *showing) run(ctx context.Context, paths []string) error {
+	if x.flags.html != "" {
+		return x.pages(ctx, paths)
+	}
+	if len(paths) > 1 {
+		return errors.New("several files need --html and a directory: --html report/")
+	}
 	if info, err := os.Stat(paths[0]); paths[0] != "-" && err == nil && info.IsDir() {
 		return fmt.Errorf("%s: is a directory; expected a file", paths[0])
 	}
@@ -170,11 +203,7 @@ func (x *showing) show(ctx context.Context, t *target) error {
 		return err
 	}
 	defer src.Close()
-	opts := session.Options{Check: x.settings(t.config).options(t), Texts: !x.flags.noExcerpt, Rows: x.flags.all || x.flags.fix || x.chooses()}
-	opts.Check.Identity = t.identity()
-	if now := x.settings(t.config); !x.flags.verbose {
-		opts.Check.Shown = func(r *rules.Rule, at rules.Severity) bool { return at > rules.Info || now.shows(r) }
-	}
+	opts := session.Options{Check: x.checkOptions(t), Texts: !x.flags.noExcerpt, Rows: x.flags.all || x.flags.fix || x.chooses()}
 	if x.chooses() {
 		opts.Whole = func(_ string, turn int, id string) bool { return x.only(turn, id) }
 	}
@@ -217,11 +246,26 @@ func (x *showing) show(ctx context.Context, t *target) error {
 	return x.write(ctx, func(w io.Writer) error { return report.Map(w, src, s, o) })
 }
 
+// checkOptions returns the engine's options for a file.
+func (x *showing) checkOptions(t *target) engine.Options {
+	now := x.settings(t.config)
+	opts := now.options(t)
+	opts.Identity = t.identity()
+	if !x.flags.verbose {
+		opts.Shown = func(r *rules.Rule, at rules.Severity) bool { return at > rules.Info || now.shows(r) }
+	}
+	return opts
+}
+
+// fixOptions returns the engine's options for the repair of a file.
+func (x *showing) fixOptions(t *target, opts engine.Options) engine.FixOptions {
+	opts.Placeholder = x.settings(t.config).placeholder
+	return engine.FixOptions{Options: opts, SafeOnly: x.flags.safeOnly, Unsafe: x.flags.unsafe}
+}
+
 // showFixed writes what a repair would change.
 func (x *showing) showFixed(ctx context.Context, t *target, src *source.Source, before *session.Session, opts session.Options, o report.MapOptions) error {
-	fix := engine.FixOptions{Options: opts.Check, SafeOnly: x.flags.safeOnly, Unsafe: x.flags.unsafe}
-	fix.Placeholder = x.settings(t.config).placeholder
-	got, err := engine.Settle(ctx, src, fix)
+	got, err := engine.Settle(ctx, src, x.fixOptions(t, opts.Check))
 	if errors.As(err, new(*engine.ProofError)) || errors.As(err, new(*engine.CheckOnlyError)) {
 		return fmt.Errorf("%s: %w", t.path, err)
 	}
@@ -348,17 +392,17 @@ func (x *showing) width() int {
 	return x.reportWidth(x.rawStdout)
 }
 
-// write passes what print writes to standard output, through a pager if that is a terminal.
-func (x *showing) write(ctx context.Context, print func(io.Writer) error) error {
-	to := x.stdout
+// write passes what text writes to standard output, through a pager if that is a terminal.
+func (x *showing) write(ctx context.Context, text func(io.Writer) error) error {
 	if x.terminal && !x.flags.noPager && !x.flags.jsonl && x.env("TERM") != "dumb" {
 		if p := x.startPager(ctx); p != nil {
-			err := print(p)
-			return cmp.Or(p.end(), ignoreClosed(err))
+			err := text(p)
+			p.end()
+			return ignoreClosed(err)
 		}
 	}
-	out := bufio.NewWriter(to)
-	return cmp.Or(print(out), out.Flush())
+	out := bufio.NewWriter(x.stdout)
+	return cmp.Or(text(out), out.Flush())
 }
 
 // A pager is a program that shows a text page by page.
@@ -391,10 +435,9 @@ func (x *showing) startPager(ctx context.Context) *pager {
 }
 
 // end waits until the reader has seen enough.
-func (p *pager) end() error {
+func (p *pager) end() {
 	_ = p.Close()
 	_ = p.cmd.Wait() // the reader may leave at any time
-	return nil
 }
 
 // ignoreClosed returns nil for the error of a pager whose reader has left.

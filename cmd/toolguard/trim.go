@@ -277,7 +277,7 @@ func (x *trimming) trim(ctx context.Context, t *target) error {
 		return aboutTrim(t.path, err)
 	}
 	if got.Before.Skipped != "" {
-		return fmt.Errorf("%s: not a transcript: %s", t.path, got.Before.Skipped)
+		return fmt.Errorf("%s: %s", t.path, notTranscript(got.Before, got.Before.Skipped))
 	}
 	f := x.flags
 	var out write.Text = src

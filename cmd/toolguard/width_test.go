@@ -58,6 +58,7 @@ func TestWidth(t *testing.T) {
 			{"fix", "--unsafe", filepath.Join(all, "anthropic", "broken")},
 			{"fix", "--unsafe", filepath.Join(all, "openai-chat", "broken")},
 			{"fix", "--no-excerpt", filepath.Join(all, "openai-chat", "broken")},
+			{"stats", "--by", "agent", "--by", "version,tool", "--by", "model", "--min-calls", "1", all},
 		} {
 			if (i+k)%sample.Size(1, 6, 6) > 0 {
 				continue

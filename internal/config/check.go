@@ -96,7 +96,12 @@ func problems(text []byte, err error) []Problem {
 	var e *toml.DecodeError
 	if errors.As(err, &e) {
 		message := strings.TrimPrefix(e.Error(), "toml: ")
-		if key := e.Key(); len(key) > 0 && strings.Contains(message, "cannot decode") {
+		message = strings.Replace(message, "unexpected character U+000A", "unexpected end of the line", 1)
+		key := e.Key()
+		for len(key) > 1 && field(key) == nil { // such as fail-on.x, where a string is expected
+			key = key[:len(key)-1]
+		}
+		if len(key) > 0 && (strings.HasPrefix(message, "cannot decode") || strings.HasPrefix(message, "cannot store")) {
 			message = fmt.Sprintf("expected %s for %s", wanted(key), strings.Join(key, "."))
 		}
 		return []Problem{place(e, message)}

@@ -178,6 +178,7 @@ func TestRowErrors(t *testing.T) {
 		{calls + "answer = '{\"k\":\"r\",\"ref\":\"$id\",\"o\":\"$text\"}'", `18:10: blocks.parts.answer cannot be read back: the id of a result is read from "i", but "$id" is not there`},
 		{calls + "answer = '{\"k\":\"r\",\"i\":\"$id\",\"out\":\"$text\"}'", `18:10: blocks.parts.answer cannot be read back: the payload of a result is read from "o", but "$text" is not there`},
 		{calls + "[[dialect.blocks.message]]\njson = '{\"r\":\"user\",\"b\":\"$blocks\"}'", `19:8: blocks.message.json cannot be read back: the blocks of a message are read from "c", but "$blocks" is not there`},
+		{strings.Replace(calls, "content = 'c'", "content = 'c|b'", 1) + "[[dialect.blocks.message]]\njson = '{\"r\":\"user\",\"b\":\"$blocks\"}'", `19:8: blocks.message.json has "$blocks" in another field than "c"; repairs add this one to messages, so name it first in content`},
 		{calls + "[[dialect.blocks.text-block]]\njson = '{\"k\":\"say\",\"t\":\"$text\"}'", `19:8: blocks.text-block.json cannot be read back: no part with is = "text" matches it and reads "$text"`},
 		{answered, `7:55: events.calls.answer cannot be read back: no entry of results has its type, which is read from "k"`},
 		{combined + "answer = [{ to = 'out', raw = '\"$text\"' }]", `15:1: combined.records.answer cannot be read back: neither result ("o") nor failure ("") leads to "$text"`},

@@ -87,6 +87,7 @@ type tally struct {
 	wraps         wrapTally
 	wrap          string   // of the first place found
 	keys          []string // of the first object, for the reason
+	objects       int      // records that are objects
 }
 
 func newTally(opts Options) *tally {
@@ -235,6 +236,9 @@ func (t *tally) decisive() int {
 
 func (t *tally) count(v source.Value, document bool) {
 	t.n++
+	if v.Kind() == source.Object {
+		t.objects++
+	}
 	if v.Kind() == source.Object && t.keys == nil {
 		for k := range v.Members() {
 			if t.keys = append(t.keys, k.Str()); len(t.keys) == 6 {

@@ -62,6 +62,9 @@ type Decision struct {
 	// Looks is set for a file that is not a transcript, or not certainly one, although it
 	// contains calls written as in transcripts.
 	Looks bool
+	// Unknown is set for a file without messages whose objects may be messages in a format that
+	// nobody has described.
+	Unknown bool
 	// Key is what decided the dialect: `tool_calls[0].function at byte 120`.
 	Key string
 	// Sure is false for a JSON file without any sign that only transcripts have.

@@ -211,10 +211,42 @@ func (b *beginning) nothing(src *source.Source, s *Verdict) (err error) {
 		s.reason, s.foreign = streamReason, true
 	default:
 		s.reason, s.discreet = t.reason(b.first)
-		s.discreet = cmp.Or(s.discreet, s.reason) + b.near.String()
-		s.reason += b.near.String()
+		near := b.near.String()
+		s.discreet = cmp.Or(s.discreet, s.reason) + near
+		s.reason += near
+		s.Unknown = near == "" && b.opts.Dialect == nil && t.spans == 0 && (document && listed(b.document.Value, 0) || !document && t.objects > 1)
 	}
 	return err
+}
+
+// mostListed limits in how many fields of an object listed looks.
+const mostListed = 64
+
+// listed reports whether a value has a list that begins with two objects.
+func listed(v source.Value, depth int) bool {
+	switch v.Kind() {
+	case source.Array:
+		n := 0
+		for e := range v.Each() {
+			if e.Kind() != source.Object {
+				return false
+			}
+			if n++; n == 2 {
+				return true
+			}
+		}
+	case source.Object:
+		n := 0
+		for _, val := range v.Members() {
+			if n++; n > mostListed || depth == mostDepth {
+				return false
+			}
+			if listed(val, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // calling matches a tool call or a tool result in a transcript: a field with the id of a

@@ -77,6 +77,10 @@ func (d *Blocks) checkMessage(c *checker, f *Stencil) {
 	v := source.NewValue([]byte(object(fill(f.JSON, map[string]string{"$blocks": "[1]"}))), 0)
 	if d.Content.In(v).Kind() != source.Array {
 		c.report("json", fmt.Sprintf(`%s.json cannot be read back: the blocks of a message are read from %q, but "$blocks" is not there`, c.where(), d.Content))
+		return
+	}
+	if first, _, _ := strings.Cut(string(d.Content), "|"); f.If == "" && Lens(first).In(v).Kind() != source.Array {
+		c.report("json", fmt.Sprintf(`%s.json has "$blocks" in another field than %q; repairs add this one to messages, so name it first in content`, c.where(), first))
 	}
 }
 

@@ -345,7 +345,7 @@ func newChecker(src *source.Source, opts Options) *checker {
 func (c *checker) renew() {
 	was := *c
 	*c = *newChecker(was.src, was.opts)
-	c.report, c.ctx, c.left, c.err, c.units = was.report, was.ctx, was.left, was.err, was.units
+	c.report, c.ctx, c.left, c.err, c.units, c.see = was.report, was.ctx, was.left, was.err, was.units, was.see
 	c.report.Findings, c.report.Rest = Findings{}, nil
 	if was.part != nil {
 		c.part = &rowPart{}

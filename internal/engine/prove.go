@@ -34,11 +34,10 @@ func prove(f *Fixed, before, after *round) error {
 			}
 		}
 	}
-	was, is := before.byFamily(rules.Warning), after.byFamily(rules.Warning)
 	if at := unchanged(f, before, after); len(at) > 0 {
 		return &ProofError{"not solve the problem", at}
 	}
-	if onlyInserts(f.Repairs) && is[rules.Unanswered] >= was[rules.Unanswered] {
+	if onlyInserts(f.Repairs) && after.unanswered >= before.unanswered {
 		return &ProofError{"insert results that toolguard does not read as results", nil}
 	}
 	gone, err := before.facts.lost(f.Pieces, &after.facts, after.waived)

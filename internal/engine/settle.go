@@ -403,6 +403,7 @@ type round struct {
 	places      [][]source.Span // that each fix changes
 	counts      map[counted]int
 	found       map[ruleIn]int // errors and warnings of the rules
+	unanswered  int            // calls without a result; those of a dataset are only infos
 	facts       facts
 	spoken      string            // the dialect of the conversations
 	mixed       bool              // they are in more than one dialect
@@ -440,6 +441,9 @@ func (r *round) emits(f *rules.Finding) {
 			}
 		}
 		r.found[ruleIn{f.Conversation, f.Rule}]++
+	}
+	if family(f.Rule) == rules.Unanswered {
+		r.unanswered++
 	}
 	why := cmp.Or(r.held[ruleIn{f.Conversation, f.Rule}], r.held[ruleIn{anyConversation, f.Rule}])
 	if why != "" && f.Fix != nil {

@@ -273,7 +273,7 @@ func untrimmable(conv *transcript.Conversation, d *dialect.Dialect) string {
 	case conv.Unfolded != nil:
 		return "its messages are texts inside of other values"
 	case conv.Enveloped, conv.Folded:
-		return "it is a session log, and only lists of messages are trimmed, such as the requests that the agent sends"
+		return "it is a session log, which only its agent shortens, with a command such as /compact"
 	case conv.ElsewhereState || conv.References:
 		return "it refers to messages that the provider stores"
 	case conv.Incomplete:

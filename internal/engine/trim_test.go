@@ -290,7 +290,7 @@ func TestUnanswerable(t *testing.T) {
 // TestTrimRefuses checks why files are not trimmed.
 func TestTrimRefuses(t *testing.T) {
 	for name, want := range map[string]string{
-		"claude-code": "it is a session log, and only lists of messages are trimmed, such as the requests that the agent sends",
+		"claude-code": "it is a session log, which only its agent shortens, with a command such as /compact",
 	} {
 		for _, f := range fixtures(t) {
 			if dialect, state := f.kind(); dialect != name || state != "ok" {

@@ -53,7 +53,11 @@ type Unit struct {
 // Units checks a source like Check and passes its units to take, in order. Rows are passed
 // while the source is read, so nothing grows with their number. The report has no findings.
 func Units(ctx context.Context, src *source.Source, opts Options, take func(*Unit) error) (*Report, error) {
-	c := newChecker(src, opts)
+	return newChecker(src, opts).inUnits(ctx, take)
+}
+
+// inUnits is Units.
+func (c *checker) inUnits(ctx context.Context, take func(*Unit) error) (*Report, error) {
 	c.units = &units{take: take}
 	rep, err := c.run(ctx)
 	if err != nil {

@@ -29,6 +29,13 @@ func See(ctx context.Context, src *source.Source, opts Options, see func(*View) 
 	return c.run(ctx)
 }
 
+// SeeUnits checks a source like Units, and passes each conversation to see before its unit to take.
+func SeeUnits(ctx context.Context, src *source.Source, opts Options, see func(*View) error, take func(*Unit) error) (*Report, error) {
+	c := newChecker(src, opts)
+	c.see = see
+	return c.inUnits(ctx, take)
+}
+
 // view passes a conversation on.
 func (c *checker) view(plan *repair.Plan) error {
 	return c.see(&View{Conversation: plan.Conv, Pairing: plan.Pairing, Dialect: plan.Dialect, c: c, plan: plan})
@@ -53,6 +60,9 @@ func (v *View) Content(message source.Span) source.Span {
 // Place returns the index of the message that contains a span, from 0, -1 for none, and how the
 // provider names it or its block: messages.2.content.1.
 func (v *View) Place(at source.Span) (index int, path string) { return v.c.now.context.Place(at) }
+
+// Missing reports whether a check finds that a call has no result.
+func (v *View) Missing(call int) bool { return v.c.now.context.Unanswered(call) }
 
 // Placeholder reports whether a result says that none was recorded.
 func (v *View) Placeholder(result int32) bool { return v.plan.Known(result) }

@@ -37,7 +37,10 @@ func (r *run) document() error {
 	if len(r.failing(&r.beside)) > 0 {
 		return &Error{beside}
 	}
-	err := r.open()
+	err := r.tryParts()
+	if err == nil {
+		err = r.open()
+	}
 	if err == nil {
 		err = r.writeKept(edits)
 	}
@@ -233,6 +236,11 @@ func (r *run) whole() error {
 		}
 	}
 	if len(names) > 0 {
+		if !u.Unreadable {
+			if err := r.tryWhole(&u.Findings); err != nil {
+				return err
+			}
+		}
 		if err := r.openWhole(false); err != nil {
 			return err
 		}

@@ -28,6 +28,9 @@ type Options struct {
 	Whole bool
 	// Row allows such a source if it may be a dataset with one row: if it is on one line.
 	Row bool
+	// Untold leaves out Counts.Repairable and Counts.Missing, which take a trial of the repairs for
+	// each rejected conversation.
+	Untold bool
 	// Out and Rejects open the files for what passes and what does not. They are called once,
 	// and only when it is known that something belongs there. Rejects may be nil.
 	Out, Rejects func() (io.Writer, error)
@@ -45,7 +48,8 @@ type Reason struct {
 	SHA256 [32]byte // of those bytes
 	// Internal says that the check or the repair panicked. Then there are no findings.
 	Internal bool
-	// Findings are the findings at or above the limit, with places in the source.
+	// Findings are the findings at or above the limit, or else those whose repair failed its proof,
+	// with places in the source.
 	Findings engine.Findings
 }
 
@@ -56,10 +60,11 @@ type Counts struct {
 	// Warned are the kept conversations with warnings, and WarnedBy their numbers by rule.
 	Warned   int
 	WarnedBy map[string]int
-	// Repairable are the rejected conversations for which everything that rejects them has a
-	// repair, and Missing the numbers of these by the rules whose repair has to be allowed.
-	Repairable int
-	Missing    map[string]int
+	// Repairable are the rejected conversations that more repairs would save, and Missing the
+	// numbers of these by the rules whose repair has to be allowed. Untried are those of which
+	// nobody knows, because many others were tried.
+	Repairable, Untried int
+	Missing             map[string]int
 	// NotJudged are the rows and elements without a conversation. They are kept.
 	NotJudged int
 	// Rules are the numbers of rejected conversations by rule.
@@ -74,6 +79,7 @@ func (c *Counts) Add(more *Counts) {
 	c.Repaired += more.Repaired
 	c.Warned += more.Warned
 	c.Repairable += more.Repairable
+	c.Untried += more.Untried
 	c.NotJudged += more.NotJudged
 	for _, m := range []struct {
 		to   *map[string]int
@@ -272,33 +278,6 @@ func (r *run) kept(repaired bool, left *engine.Findings) {
 	}
 }
 
-// mendable counts a rejected conversation if everything that rejects it could be repaired.
-func (r *run) mendable(found *engine.Findings) {
-	if found == nil || found.Len() == 0 {
-		return
-	}
-	safe := &engine.FixOptions{Options: r.Check, SafeOnly: true}
-	missing := map[string]bool{}
-	for f := range found.All() {
-		switch {
-		case f.Unproved(), f.Severity >= r.FailOn && f.Fix == nil:
-			return
-		case f.Severity < r.FailOn, safe.Allows(f):
-		case f.Rule.Change() == "": // no strategy allows it
-			return
-		case r.Fix == nil || !r.Fix.Allows(f):
-			missing[f.Rule.Name] = true
-		}
-	}
-	if r.Fix != nil && len(missing) == 0 {
-		return // the allowed repairs were not enough
-	}
-	r.result.Repairable++
-	for name := range missing {
-		add(&r.result.Missing, name, 1)
-	}
-}
-
 // rejected counts a conversation that does not pass, and tells why.
 func (r *run) rejected(names []string, reason Reason, found *engine.Findings) error {
 	r.result.Conversations++
@@ -306,7 +285,6 @@ func (r *run) rejected(names []string, reason Reason, found *engine.Findings) er
 	for _, name := range names {
 		add(&r.result.Rules, name, 1)
 	}
-	r.mendable(found)
 	if r.Reason == nil {
 		return nil
 	}
@@ -318,9 +296,17 @@ func (r *run) rejected(names []string, reason Reason, found *engine.Findings) er
 		return err
 	}
 	reason.Path, reason.Line = r.src.Name(), at.Line
-	if found != nil {
+	if found == nil {
+		return r.Reason(&reason)
+	}
+	for f := range found.All() {
+		if f.Severity >= r.FailOn || f.Unproved() {
+			reason.Findings.Add(f)
+		}
+	}
+	if reason.Findings.Len() == 0 { // the repair of less severe findings failed its proof
 		for f := range found.All() {
-			if f.Severity >= r.FailOn || f.Unproved() {
+			if slices.Contains(names, f.Rule.Name) {
 				reason.Findings.Add(f)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/evidence"
+	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -451,6 +452,9 @@ func TestUnproved(t *testing.T) {
 		if p.err != nil || p.out != tt.out || p.rejects != tt.rejects || p.Repaired != 0 || p.Rules["missing-call-id"] != 1 {
 			t.Errorf("%v, %+v\n%s\n%s", p.err, p.Counts, p.out, p.rejects)
 		}
+		if found := p.reasons[0].Findings.List(); len(found) == 0 || found[0].Rule.Name != "missing-call-id" {
+			t.Errorf("rejected without a finding: %+v", found)
+		}
 	}
 }
 
@@ -574,5 +578,56 @@ func TestWarned(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, p.Counts); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestFewAreTried: of very many rejected rows, only the first ones are tried, and the others are counted.
+func TestFewAreTried(t *testing.T) {
+	t.Parallel()
+	const more = 7
+	p := parts(t, strings.Repeat(open+"\n", mostTrials+more), Options{})
+	if p.err != nil || p.Rejected != mostTrials+more || p.Repairable != mostTrials || p.Untried != more {
+		t.Errorf("%v: rejected %d, repairable %d, untried %d", p.err, p.Rejected, p.Repairable, p.Untried)
+	}
+}
+
+// TestRepairableIsTried: a conversation is called repairable only if the repairs save it, also if
+// one repair leaves work for the next, and if only a strategy gives a finding a repair.
+func TestRepairableIsTried(t *testing.T) {
+	t.Parallel()
+	const (
+		call     = `{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]}`
+		first    = `{"messages":[` + call + `,{"role":"tool","tool_call_id":"c1","content":"a"},{"role":"assistant","content":"one"}]}`
+		unbroken = `{"messages":[{"role":"user","content":"ls"},` + call + `,{"role":"assistant","content":"one"}]}`
+		waiting  = `{"model":"gpt-4o","temperature":1,"messages":[{"role":"user","content":"ls"},` + call + `]}`
+		dangling = `{"messages":[{"role":"user","content":"x"},` + call + `,{"role":"tool","tool_call_id":"c9","content":"a"},{"role":"assistant","content":"one"}]}`
+	)
+	for _, c := range []struct {
+		name, row, target string
+		missing           map[string]int
+	}{
+		{"dropping the first message leaves an orphan", first, "bedrock", nil},
+		{"a placeholder parts two messages of one role", unbroken, "bedrock", map[string]int{"missing-tool-result": 1, "consecutive-roles": 1}},
+		{"a call of a request that waits", waiting, "", map[string]int{"pending-tool-call": 1}},
+		{"several rules", dangling, "", map[string]int{"missing-tool-result": 1, "orphan-tool-result": 1}},
+	} {
+		for _, text := range []string{good + "\n" + c.row + "\n", "[" + good + ",\n" + c.row + "]"} {
+			opts := Options{Row: true}
+			opts.Check.Target = profile.ByName(c.target)
+			p := parts(t, text, opts)
+			if p.err != nil || p.Rejected != 1 {
+				t.Fatalf("%s: %d rejected, %v", c.name, p.Rejected, p.err)
+			}
+			if p.Repairable == 0 && len(c.missing) == 0 {
+				continue
+			}
+			strategy := map[string]string{}
+			for name := range p.Missing {
+				strategy[name] = rules.ByName(name).Change()
+			}
+			if after := parts(t, text, repairing(opts, strategy)); p.Repairable != 1 || after.Kept != 2 {
+				t.Errorf("%s: %d repairable with %v, and %d kept of\n%s", c.name, p.Repairable, p.Missing, after.Kept, text)
+			}
+		}
 	}
 }

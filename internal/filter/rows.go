@@ -17,6 +17,7 @@ type rows struct {
 	written  int64 // everything before it has been written or rejected
 	valueEnd int64 // the end of the previous row's value
 	text     []byte
+	tried    int // rejected rows of which more repairs were tried
 }
 
 // row takes the next row.
@@ -70,6 +71,9 @@ func (w *rows) row(r *run, u *engine.Unit) error {
 	}
 	if u.Unreadable && len(names) == 0 {
 		names = []string{unreadable}
+	}
+	if err := w.tryRow(r, u, at); err != nil {
+		return err
 	}
 	return w.rejected(r, names, Reason{Record: u.Record, Span: at}, &u.Findings)
 }

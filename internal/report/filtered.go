@@ -33,6 +33,8 @@ type (
 		NotJudged     int `json:"not_judged"`
 		WithWarnings  int `json:"with_warnings"`
 		Repairable    int `json:"repairable"`
+		// Untried are rejected conversations of which nobody knows whether more repairs save them.
+		Untried int `json:"untried"`
 	}
 	jsonReason struct {
 		Path     string        `json:"path"`
@@ -72,7 +74,7 @@ func Reason(w io.Writer, r *filter.Reason, noExcerpt bool) error {
 // FilteredJSON writes the counts of a filter as JSON.
 func FilteredJSON(w io.Writer, c *filter.Counts, s *Summary) error {
 	out := jsonFiltered{
-		Version: jsonVersion, Summary: jsonFilterCounts{c.Conversations, c.Kept, c.Rejected, c.Repaired, c.NotJudged, c.Warned, c.Repairable},
+		Version: jsonVersion, Summary: jsonFilterCounts{c.Conversations, c.Kept, c.Rejected, c.Repaired, c.NotJudged, c.Warned, c.Repairable, c.Untried},
 		Rules: c.Rules, Warned: c.WarnedBy, Missing: c.Missing,
 	}
 	for _, m := range []*map[string]int{&out.Rules, &out.Warned, &out.Missing} {
@@ -135,7 +137,11 @@ func Repairable(c *filter.Counts) string {
 	for _, name := range byCount(c.Missing, nil) {
 		how.WriteString(" --strategy " + name + "=" + rules.ByName(name).Change())
 	}
-	return fmt.Sprintf("%d of the rejected can be repaired: %s.", c.Repairable, how.String())
+	atLeast := ""
+	if c.Untried > 0 {
+		atLeast = "At least "
+	}
+	return fmt.Sprintf("%s%d of the rejected can be repaired: %s.", atLeast, c.Repairable, how.String())
 }
 
 // Filtered returns the sentences at the end of a filter. several says that there may be more

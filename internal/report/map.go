@@ -532,7 +532,7 @@ func (m *mapper) turn(t *session.Thread, i int32, depth int) {
 func (m *mapper) saidBy(t *session.Turn) string {
 	text := ""
 	if !m.opts.NoExcerpt {
-		text = inLine(said(m.Bytes(t.Text), t.Text.Cut()))
+		text = session.InLine(session.Said(m.Bytes(t.Text), t.Text.Cut()))
 	}
 	var about []string
 	if text == "" && t.Thinks {
@@ -573,7 +573,7 @@ func (m *mapper) call(t *session.Thread, k int32, depth int, last bool) {
 		behind := append([]part{bare("  " + m.within(c.ID, most) + "  "), colored(color, marks)}, m.rules(found)...)
 		text := ""
 		if !m.opts.NoExcerpt {
-			text = arguments(m.Bytes(c.Args), c.Args.Cut())
+			text = session.Arguments(m.Bytes(c.Args), c.Args.Cut())
 		}
 		room := m.opts.width() - measure(parts...) - measure(behind...) - 1
 		if room < min(roomOfArguments, textWidth(text)) && most == longestID {
@@ -719,7 +719,7 @@ func (m *mapper) beside(record int32) {
 		parts := append(m.lead(-1, place, ""), colored(m.style.severity(p.Severity), m.signs.sign(p.Severity)+" "))
 		behind := m.rules([]*session.Problem{p.Problem})
 		if room := m.opts.width() - measure(parts...) - measure(behind...); room > leastRoom {
-			parts = append(parts, bare(m.within(inLine(text), room)))
+			parts = append(parts, bare(m.within(session.InLine(text), room)))
 		}
 		m.row(append(parts, behind...)...)
 	}

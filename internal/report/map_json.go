@@ -171,7 +171,7 @@ func (m *mapper) turnJSON(j *jsonl, t *session.Thread, i int32) error {
 			Role: turn.Role.String(), Time: m.moment(turn.Time), Bytes: turn.Bytes, Sent: !turn.Superseded,
 		}
 		if !m.opts.NoExcerpt {
-			out.Text = known(said(m.Bytes(turn.Text), turn.Text.Cut()))
+			out.Text = known(session.Said(m.Bytes(turn.Text), turn.Text.Cut()))
 		}
 		if err := j.line(out); err != nil {
 			return err

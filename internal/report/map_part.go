@@ -84,7 +84,7 @@ func (m *mapper) whole(what string, t session.Text) {
 
 // inBlocks returns what a text says that may be a list of blocks.
 func inBlocks(raw []byte, cut bool) string {
-	text := said(raw, cut)
+	text := session.Said(raw, cut)
 	if cut || !gjson.Valid(text) || text[0] != '[' && text[0] != '{' {
 		return text
 	}

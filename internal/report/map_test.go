@@ -237,39 +237,3 @@ func TestMapNoExcerpt(t *testing.T) {
 		}
 	}
 }
-
-// TestSaid: texts are read as JSON has them, also if only the beginning is there.
-func TestSaid(t *testing.T) {
-	t.Parallel()
-	const whole = `"a\u00e9\ud83d\ude00\\\"\n é😀z"`
-	var want string
-	if err := json.Unmarshal([]byte(whole), &want); err != nil {
-		t.Fatal(err)
-	}
-	if got := said([]byte(whole), false); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	for n := 1; n < len(whole); n++ {
-		got := strings.TrimRight(said(source.WholeCharacters([]byte(whole[:n])), true), "�")
-		if !strings.HasPrefix(want, got) {
-			t.Errorf("%q: got %q", whole[:n], got)
-		}
-	}
-	for _, tt := range []struct {
-		raw  string
-		cut  bool
-		want string
-	}{
-		{`{"command":"ls -l\n /"}`, false, "ls -l /"},
-		{`{"path":"a b","n":3}`, false, `path="a b" n=3`},
-		{`"{\"cmd\":\"ls\"}"`, false, "ls"},
-		{`{"command":"cat /long\u00`, true, "cat /long"},
-		{`"{\"cmd\":\"ls \\`, true, "ls"},
-		{`[1,2]`, false, "[1,2]"},
-		{`{}`, false, ""},
-	} {
-		if got := arguments([]byte(tt.raw), tt.cut); got != tt.want {
-			t.Errorf("%s: got %q, want %q", tt.raw, got, tt.want)
-		}
-	}
-}

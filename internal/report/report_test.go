@@ -402,11 +402,11 @@ func TestSummary(t *testing.T) {
 		},
 		{
 			Summary{Skipped: 1, Lookalikes: []Missed{{Path: "a.json"}}},
-			"No files checked, 1 skipped (not a transcript). Skipped although it looks like a transcript: a.json.",
+			"No files checked, 1 skipped (not a transcript). Skipped although it looks like a transcript: a.json (toolguard detect says why).",
 		},
 		{
 			Summary{Skipped: 3, Lookalikes: []Missed{{Path: "a.json"}, {Path: "b.json"}}},
-			"No files checked, 3 skipped (not transcripts). Skipped although they look like transcripts: a.json, b.json.",
+			"No files checked, 3 skipped (not transcripts). Skipped although they look like transcripts: a.json, b.json (toolguard detect says why).",
 		},
 		{Summary{Files: 1, Known: map[string]int{"k": 1}}, "No problems found. 1 file checked, 1 known finding in k."},
 		{Summary{Files: 1, Known: map[string]int{"b": 3, "a": 12}}, "No problems found. 1 file checked, 12 known findings in a, 3 in b."},

@@ -214,7 +214,7 @@ func (s *Summary) checked() string {
 	}
 	b.WriteByte('.')
 	if n := len(s.Lookalikes); n > 0 {
-		fmt.Fprintf(&b, " Skipped although %s: %s.", pick(n, "it looks like a transcript", "they look like transcripts"), strings.Join(paths(s.Lookalikes), ", "))
+		fmt.Fprintf(&b, " Skipped although %s: %s (toolguard detect says why).", pick(n, "it looks like a transcript", "they look like transcripts"), strings.Join(paths(s.Lookalikes), ", "))
 	}
 	if silent := s.Silent(); len(silent) > 0 {
 		fmt.Fprintf(&b, " No call and no result was found in files of %s: its paths in the config file may lead nowhere.", strings.Join(silent, ", "))

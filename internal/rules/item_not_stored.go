@@ -41,7 +41,7 @@ reports it.`,
 		if severity == Off || !c.shaped() || !c.unstored() {
 			return
 		}
-		if c.Use == transcript.UseDataset || c.Use == transcript.UseTrace {
+		if c.past() {
 			severity = min(severity, Info)
 		}
 		for i := range c.Blocks {

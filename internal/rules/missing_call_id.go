@@ -30,7 +30,7 @@ result has no content, or names neither its call nor its tool, load the history 
  {"role":"tool","tool_call_id":"c1","content":"ok"}]`,
 	Check: func(c *Context) {
 		severity := severityOf(c.cell(profile.MissingID))
-		if c.Idless && !c.Send && !c.Target && (c.Use == transcript.UseDataset || c.Use == transcript.UseTrace) {
+		if c.Idless && c.past() {
 			severity = min(severity, Info)
 		}
 		var shared map[string]bool             // nil until needed

@@ -43,7 +43,7 @@ With signed reasoning, ` + "`strip`" + ` and ` + "`text`" + ` insert a placehold
 		for i := range c.Pairing.Calls {
 			call := &c.Calls[i]
 			x := &c.Pairing.Calls[i]
-			if x.State != pairing.Missing && !x.Surplus || call.Answer.ByProvider() || call.Kind == transcript.KindApproval || c.caused(i) {
+			if !c.Unanswered(i) {
 				continue
 			}
 			f := Finding{
@@ -72,6 +72,13 @@ With signed reasoning, ` + "`strip`" + ` and ` + "`text`" + ` insert a placehold
 			c.aboutCall(i, f)
 		}
 	},
+}
+
+// Unanswered reports whether a call of a client has no result although the conversation goes on, and
+// nothing else explains that.
+func (c *Context) Unanswered(i int) bool {
+	call, x := &c.Calls[i], &c.Pairing.Calls[i]
+	return (x.State == pairing.Missing || x.Surplus) && !call.Answer.ByProvider() && call.Kind != transcript.KindApproval && !c.caused(i)
 }
 
 // wentOn returns where the conversation goes on without the result of call i: the
@@ -222,8 +229,8 @@ func (c *Context) elsewhere(i int) string {
 	if c.twin(int32(i)) && c.twins[i].answered {
 		return "another call of the turn has the same id, and the result with that id may belong to this call"
 	}
-	if m, named := c.named(key); named {
-		return c.messageAt(m) + ", which toolguard cannot read, contains the id of the call, so the result may be there"
+	if at, named := c.named(key); named {
+		return c.elementAt(at) + ", which toolguard cannot read, contains the id of the call, so the result may be there"
 	}
 	if record, is := c.replaced()[key]; is {
 		return "record " + strconv.Itoa(int(record)) + " contains a result of the call, but another record has the same record id"
@@ -246,23 +253,29 @@ func (c *Context) replaced() map[string]int32 {
 	return c.lost
 }
 
-// named returns a message that cannot be read and contains an id as a text.
-func (c *Context) named(key string) (message int32, named bool) {
+// named returns the position of a message, or of another element of its list, that cannot be read
+// and contains an id as a text.
+func (c *Context) named(key string) (position int, named bool) {
 	if c.opaque == nil {
-		c.opaque = map[string]int32{}
+		c.opaque = map[string]int{}
 		for m := range c.Messages {
 			c.namesIn(int32(m))
 		}
-		for _, u := range c.Unread {
-			c.textsIn(u.Before, u.Span)
+		before := 0
+		for i := range c.Unread {
+			u := &c.Unread[i]
+			c.textsIn(int(u.Before)+before, u.Span)
+			if u.Listed {
+				before++
+			}
 		}
 		// The id of a call is not to change before its result has the right role.
 		for m, call := range c.causes().astray {
-			c.opaque[pairing.Key(c.Calls[call].ID)] = m
+			c.opaque[pairing.Key(c.Calls[call].ID)] = c.position(m)
 		}
 	}
-	message, named = c.opaque[key]
-	return message, named
+	position, named = c.opaque[key]
+	return position, named
 }
 
 // namesIn notes the texts in a message with an unknown role or an unknown type of item. Of
@@ -273,7 +286,7 @@ func (c *Context) namesIn(message int32) {
 		return
 	}
 	if m.Role == transcript.RoleOther || m.Has(transcript.MessageOtherShape) {
-		c.textsIn(message, m.Span())
+		c.textsIn(c.position(message), m.Span())
 		return
 	}
 	if m.Role == transcript.RoleAssistant && !m.Has(transcript.MessageItem) {
@@ -281,16 +294,16 @@ func (c *Context) namesIn(message int32) {
 	}
 	for b := m.BlockLo; b < m.BlockHi; b++ {
 		if blk := &c.Blocks[b]; blk.Kind == transcript.BlockOther {
-			c.textsIn(message, blk.Span)
+			c.textsIn(c.position(message), blk.Span)
 		}
 	}
 }
 
 // textsIn notes the texts in a value of a message.
-func (c *Context) textsIn(message int32, at source.Span) {
+func (c *Context) textsIn(position int, at source.Span) {
 	c.eachText(c.Value(at), func(text string) {
 		if _, seen := c.opaque[text]; !seen {
-			c.opaque[text] = message
+			c.opaque[text] = position
 		}
 	})
 }

@@ -12,8 +12,26 @@ import (
 )
 
 // messageAt returns how a provider names a message, as a path with an index from 0: messages.2.
-func (c *Context) messageAt(m int32) string {
-	return c.Profile.Wire.List() + "." + strconv.Itoa(int(m))
+func (c *Context) messageAt(m int32) string { return c.elementAt(c.position(m)) }
+
+// elementAt is messageAt for an element of the list.
+func (c *Context) elementAt(position int) string {
+	return c.Profile.Wire.List() + "." + strconv.Itoa(position)
+}
+
+// position returns the index of a message in its list. Elements that no dialect reads count, because
+// a provider counts them too.
+func (c *Context) position(m int32) int {
+	if c.unread == nil && len(c.Unread) > 0 {
+		c.unread = make([]int32, 0, len(c.Unread))
+		for i := range c.Unread {
+			if u := &c.Unread[i]; u.Listed {
+				c.unread = append(c.unread, u.Before)
+			}
+		}
+		slices.Sort(c.unread)
+	}
+	return int(m) + sort.Search(len(c.unread), func(i int) bool { return c.unread[i] > m })
 }
 
 // Place returns the index of the message that contains a span, counted from 0, and how the
@@ -33,11 +51,11 @@ func (c *Context) Place(at source.Span) (index int, path string) {
 			continue
 		}
 		if list != "" && b.Span.Contains(at) && b.Span != c.Messages[m].Span() {
-			return int(m), path + "." + list + "." + strconv.Itoa(n)
+			return c.position(m), path + "." + list + "." + strconv.Itoa(n)
 		}
 		n++
 	}
-	return int(m), path
+	return c.position(m), path
 }
 
 // messageOf returns the message that contains a span, -1 if there is none.

@@ -59,7 +59,7 @@ If a signature is refused and ` + "`toolguard check`" + ` finds nothing, another
 						Severity: severity, Span: b.Span, Refusal: c.cell(profile.Unreplayable).Text,
 						Message: "the reasoning is not followed by the item that it led to",
 					}
-					if c.Use == transcript.UseDataset || c.Use == transcript.UseTrace {
+					if c.past() {
 						f.Severity = Info
 					}
 					f.Fix = c.op(m.Turn, operation.Unsafe, "drop the reasoning", &operation.DropBlocks{Blocks: []int32{int32(i)}})

@@ -424,8 +424,9 @@ type Context struct {
 	signedTurns map[int32]bool   // valid if signedKnown is set
 	signedKnown bool
 	twins       []twins           // by call; nil until needed
-	opaque      map[string]int32  // the messages that cannot be read, by the texts in them; nil until needed
+	opaque      map[string]int    // the positions of what cannot be read, by the texts in it; nil until needed
 	byStart     []int32           // messages in the order of the file; nil until needed
+	unread      []int32           // for each element of a list that is not read, the message after it; nil until needed
 	lost        map[string]int32  // records with results that are not read, by the ids of their calls; nil until needed
 	answers     map[int32][]int32 // results by call; nil until needed
 	strays      map[stray]int32   // the last results that name no call; nil until needed
@@ -594,8 +595,8 @@ func (c *Context) halfRenamed(f *Finding) {
 		} else {
 			id = c.Results[do.Result].ID
 		}
-		if m, named := c.named(pairing.Key(id)); named {
-			f.Fix, f.Unfixed = nil, c.messageAt(m)+", which toolguard cannot read, contains the id too, and the id would not change there"
+		if at, named := c.named(pairing.Key(id)); named {
+			f.Fix, f.Unfixed = nil, c.elementAt(at)+", which toolguard cannot read, contains the id too, and the id would not change there"
 		}
 	case *operation.RenamePairs:
 		for _, i := range do.Calls {
@@ -898,6 +899,12 @@ const ordersSeverity = "info; by provider with --send or --provider, and in a re
 
 // sent reports whether the history is about to be sent to a provider.
 func (c *Context) sent() bool { return c.Send || c.Target || c.Use == transcript.UseBody }
+
+// past reports whether the conversation is a record of the past, which nobody asks to judge as a
+// request.
+func (c *Context) past() bool {
+	return !c.Send && !c.Target && (c.Use == transcript.UseDataset || c.Use == transcript.UseTrace)
+}
 
 // want returns the required form of the arguments of a call. A provider that copies an API
 // may require another form.

@@ -17,7 +17,6 @@ func (t Text) Cut() bool { return int64(t.kept) < t.Size }
 // An arena holds many texts.
 type arena struct {
 	chunks [][]byte
-	size   int64
 }
 
 // chunkSize is the number of bytes that are allocated together.

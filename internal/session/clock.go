@@ -10,12 +10,12 @@ import (
 type clock struct {
 	src  *source.Source
 	file *container.File
-	time field
+	time Field
 }
 
 // record returns the time of a record, from 1, in milliseconds since 1970; 0 if it has none.
 func (c *clock) record(n int32) int64 {
-	if c.file.Document.Index != 0 || n < 1 || int(n) > c.file.Starts.Len() || c.time.given() {
+	if c.file.Document.Index != 0 || n < 1 || int(n) > c.file.Starts.Len() || c.time.Absent() {
 		return 0
 	}
 	at := source.Span{Start: c.file.Starts.At(int(n) - 1), End: c.src.Size()}
@@ -26,7 +26,7 @@ func (c *clock) record(n int32) int64 {
 	if err != nil {
 		return 0 // what reads on will say so
 	}
-	return Time(c.time.in(value))
+	return Time(c.time.In(value))
 }
 
 // ReadTimes reads the times of the turns from lo on, below hi, and how long their calls took.

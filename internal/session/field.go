@@ -16,6 +16,12 @@ const (
 	modelPaths dialect.Lens = "message.model|model|payload.model|data.model|response_metadata.model_name|modelID|info.modelID|modelVersion|extra.model|metadata.model"
 )
 
+// TimeField returns where the records of a dialect have their time.
+func TimeField(d *dialect.Dialect) Field { return NewField(timePaths(d)) }
+
+// ModelField returns where records and messages have the model that wrote them.
+func ModelField() Field { return NewField(modelPaths) }
+
 // timePaths returns where the records of a dialect have their time.
 func timePaths(d *dialect.Dialect) dialect.Lens {
 	if d.Log != nil && d.Log.Time != "" {
@@ -24,9 +30,9 @@ func timePaths(d *dialect.Dialect) dialect.Lens {
 	return commonTime
 }
 
-// A field is a value that records of a transcript have at one of several paths. All have it at the
+// A Field is a value that records of a transcript have at one of several paths. All have it at the
 // same one, which is found by trying.
-type field struct {
+type Field struct {
 	paths  []dialect.Lens
 	at     dialect.Lens // the path that is used, once known
 	missed int
@@ -35,23 +41,27 @@ type field struct {
 // mostMissed is after how many values without the field it is not looked for any more.
 const mostMissed = 64
 
-func newField(paths dialect.Lens) field {
-	var f field
+// NewField returns a field at one of several paths.
+func NewField(paths dialect.Lens) Field {
+	var f Field
 	for alt := range paths.Alternatives() {
 		f.paths = append(f.paths, alt)
 	}
 	return f
 }
 
-// given reports whether the transcript seems not to have the field.
-func (f *field) given() bool { return f.at == "" && f.missed >= mostMissed }
+// Absent reports whether the transcript seems not to have the field.
+func (f *Field) Absent() bool { return f.at == "" && f.missed >= mostMissed }
 
-// in returns the field of a value. It does not exist if there is none.
-func (f *field) in(v source.Value) source.Value {
+// Unseen reports whether no value so far has the field.
+func (f *Field) Unseen() bool { return f.at == "" }
+
+// In returns the field of a value. It does not exist if there is none.
+func (f *Field) In(v source.Value) source.Value {
 	if f.at != "" {
 		return f.at.In(v)
 	}
-	if f.given() {
+	if f.Absent() {
 		return source.Value{}
 	}
 	for _, path := range f.paths {

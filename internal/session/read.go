@@ -16,7 +16,7 @@ import (
 type reader struct {
 	*Session
 	opts  Options
-	model field
+	model Field
 	// agents are the calls by the sub-agents that they began, as far as their results name these.
 	agents map[string]int32
 	beside []besideResult
@@ -34,7 +34,7 @@ type besideResult struct {
 // conversation adds a conversation.
 func (r *reader) conversation(v *engine.View) error {
 	if r.of != v.Dialect {
-		r.of, r.clock.time, r.model = v.Dialect, newField(timePaths(v.Dialect)), newField(modelPaths)
+		r.of, r.clock.time, r.model = v.Dialect, TimeField(v.Dialect), ModelField()
 	}
 	t := Thread{
 		Conversation: v.Index, N: 1, Name: v.Name, Row: v.Row, Parent: -1, Record: 1, Turns: v.Turns,
@@ -117,13 +117,18 @@ func (r *reader) turns(v *engine.View) {
 		index[i] = int32(len(r.Calls))
 		r.call(v, i, lo, times)
 	}
-	looseLo := int32(len(r.Loose))
+	looseLo, loose := int32(len(r.Loose)), make([]int32, len(v.Results))
 	for _, i := range byTurn(turns, v, len(v.Results), func(i int) int32 { return v.Results[i].Message }) {
-		switch fate := v.Pairing.Results[i].Fate; {
-		case fate == pairing.Answers, fate == pairing.Ignored, fate == pairing.Update:
+		switch v.Pairing.Results[i].Fate {
+		case pairing.Answers, pairing.Ignored, pairing.Update:
+			loose[i] = -1
 		default:
+			loose[i] = int32(len(r.Loose))
 			r.loose(v, i, lo)
 		}
+	}
+	if r.opts.Elements {
+		r.elements(v, lo, index, loose)
 	}
 	for i := range turns {
 		t := &turns[i]
@@ -179,13 +184,13 @@ func after(lo int32, n int, in func(int32) bool) int32 {
 // about reads the time of a message, and the model. Records of a file are read later, if anybody asks
 // for their time.
 func (r *reader) about(v *engine.View, m *transcript.Message) int64 {
-	model := r.Model == "" && m.Role == transcript.RoleAssistant && !r.model.given()
+	model := r.Model == "" && m.Role == transcript.RoleAssistant && !r.model.Absent()
 	var at source.Span
 	if v.Unfolded == nil {
 		at = v.RecordSpan(m.Record)
 	}
 	later := !at.IsZero() && !r.opts.Times
-	if !model && (later || r.clock.time.given()) {
+	if !model && (later || r.clock.time.Absent()) {
 		return 0
 	}
 	if at.IsZero() {
@@ -193,14 +198,14 @@ func (r *reader) about(v *engine.View, m *transcript.Message) int64 {
 	}
 	value := v.Value(at)
 	if model {
-		if got := r.model.in(value); got.Kind() == source.String && got.Span().Len() < longestText {
+		if got := r.model.In(value); got.Kind() == source.String && got.Span().Len() < longestText {
 			r.Model = got.Str()
 		}
 	}
 	if later {
 		return 0
 	}
-	ms := Time(r.clock.time.in(value))
+	ms := Time(r.clock.time.In(value))
 	r.spans(ms)
 	return ms
 }
@@ -252,8 +257,11 @@ func textOf(v *engine.View, message source.Span) source.Span {
 	if value.Kind() == source.Array {
 		for e := range value.Each() {
 			text := e.Get("text")
-			if e.Kind() == source.String {
+			switch {
+			case e.Kind() == source.String:
 				text = e
+			case text.Kind() != source.String:
+				text = e.Get("content")
 			}
 			if text.Kind() == source.String && !text.Blank() {
 				return text.Span()

@@ -30,6 +30,7 @@ type Session struct {
 	Turns       []Turn
 	Calls       []Call
 	Loose       []Loose
+	Elements    []Element
 	// Problems has one entry for each kept finding of Report, in the same order.
 	Problems []Problem
 
@@ -74,6 +75,8 @@ type Turn struct {
 	Text              Text  // the beginning of the first text
 	// CallLo and CallHi are its calls, and LooseLo and LooseHi its results without a call.
 	CallLo, CallHi, LooseLo, LooseHi int32
+	// ElementLo and ElementHi are its elements, if they are kept.
+	ElementLo, ElementHi int32
 	// Answers says that it holds nothing but results of calls.
 	Answers bool
 	// Thinks says that it has reasoning, and Media how many images, files and the like.
@@ -167,6 +170,8 @@ type Options struct {
 	// Whole reports whether the texts of a turn, or of a call with its result, are kept whole; nil for
 	// none. The turn is numbered in its thread; id is "" for a turn.
 	Whole func(thread string, turn int, id string) bool
+	// Elements keeps what turns are made of, in the order of the transcript.
+	Elements bool
 }
 
 // Read checks a source and returns what is in it. The memory is that of a check, and some 200 bytes

@@ -23,33 +23,36 @@ func (p panicky) ReadAt(b []byte, off int64) (int, error) {
 	return p.ReaderAt.ReadAt(b, off)
 }
 
-// TestPanicAhead: a panic of a goroutine that reads ahead reaches who reads the records, and so
-// does one before the first record.
-func TestPanicAhead(t *testing.T) {
+// TestPanicOfRead: a panic of a read reaches who reads the records, also one before the first
+// record and one of a goroutine that reads ahead.
+func TestPanicOfRead(t *testing.T) {
 	t.Parallel()
 	lines := strings.Repeat(`{"a":"`+strings.Repeat("x", 100)+`"}`+"\n", 40_000)
 	document := `{"list":[` + strings.TrimSuffix(strings.ReplaceAll(lines, "\n", ","), ",") + "]}"
 	for name, text := range map[string]string{"lines": lines, "document": document} {
 		for _, from := range []int64{0, 1 << 10, 2_000_000, int64(len(text)) - 1} {
-			src := NewSource(name, panicky{bytes.NewReader([]byte(text)), from}, int64(len(text)))
-			src.SetWindow(1 << 20)
-			src.SetAhead(0)
-			n := 0
-			var caught *contain.Error
-			err := contain.Do(func() error {
-				for rec, err := range Records(src) {
-					if err != nil {
-						return err
-					}
-					for range rec.Value.Get("list").Ahead() {
+			for _, ahead := range []bool{false, true} {
+				src := NewSource(name, panicky{bytes.NewReader([]byte(text)), from}, int64(len(text)))
+				src.SetWindow(1 << 20)
+				if ahead {
+					src.SetAhead(0)
+				}
+				n := 0
+				err := contain.Do(func() error {
+					for rec, err := range Records(src) {
+						if err != nil {
+							return err
+						}
+						for range rec.Value.Get("list").Ahead() {
+							n++
+						}
 						n++
 					}
-					n++
+					return src.Err()
+				})
+				if caught := contain.From(err); caught == nil || caught.Panic != "planted" || !strings.Contains(string(caught.Stack), "panicky") {
+					t.Errorf("%s from byte %d, ahead %v: %d records and elements, then %v", name, from, ahead, n, err)
 				}
-				return src.Err()
-			})
-			if caught = contain.From(err); caught == nil || caught.Panic != "planted" || !strings.Contains(string(caught.Stack), "panicky") {
-				t.Errorf("%s from byte %d: %d records and elements, then %v", name, from, n, err)
 			}
 		}
 	}

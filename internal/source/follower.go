@@ -30,7 +30,7 @@ func (f *follower) begin() {
 	f.buffers[0], f.buffers[1] = f.buffers[1], f.buffers[0]
 	piece, at := f.buffers[0][f.room:], f.at
 	piece = piece[:min(int64(len(piece)), f.src.size-at)]
-	f.piece, f.at, f.begun = piece, at+int64(len(piece)), true
+	f.piece, f.at = piece, at+int64(len(piece))
 	read := func() {
 		err := f.src.readFull(piece, at)
 		if err == nil {
@@ -43,6 +43,7 @@ func (f *follower) begin() {
 	} else {
 		read()
 	}
+	f.begun = true // not before: finish would wait for a read that panicked
 }
 
 // next returns the next piece.

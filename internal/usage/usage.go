@@ -85,7 +85,7 @@ func Write(w io.Writer, cmd *cobra.Command, groups []Group, width int) error {
 	names, some := cmd.Annotations[shortFlags]
 	if some && cmd.Flags().Changed(shortName) {
 		writeFlags(&b, cmd, []Group{{"Flags", names + " help"}}, width)
-		fmt.Fprintf(&b, "\n%s --help explains the command with all flags.\n", path)
+		b.WriteString("\n" + report.Fold(path+" --help explains the command with all flags.", width, ""))
 	} else {
 		writeFlags(&b, cmd, groups, width)
 		if cmd.Long != "" {

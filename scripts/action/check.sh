@@ -21,7 +21,9 @@ while IFS= read -r line; do
 done <<<"$INPUT_ARGS"
 
 # A repository without transcripts is no mistake, unless somebody names where they are.
-[ "$INPUT_PATHS" != . ] || args+=(--allow-empty)
+case ${paths[*]-} in
+'' | . | ./) args+=(--allow-empty) ;;
+esac
 
 sarif=$RUNNER_TEMP/toolguard.sarif
 annotations=$RUNNER_TEMP/toolguard-annotations.txt

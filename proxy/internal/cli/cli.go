@@ -165,7 +165,7 @@ func (f *flags) define(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.unsafe, "unsafe", false, "also make unsafe repairs, which remove content")
 	flags.BoolVar(&f.strip, "strip-reasoning", false, "remove all reasoning, signatures and encrypted content from every request, so that another account, model or provider accepts the history")
 	flags.BoolVar(&f.retry, "retry-without-reasoning", false, "if the upstream answers 400 because of the reasoning in a request, send it once more without any")
-	flags.StringArrayVar(&f.strategies, "strategy", nil, "choose how findings of a rule are repaired: `rule=name`; repeatable")
+	flags.StringSliceVar(&f.strategies, "strategy", nil, "choose how findings of a rule are repaired: `rule=name`; repeatable, or separated by commas")
 	flags.StringSliceVar(&f.selected, "select", nil, "run only these `rules` and categories")
 	flags.StringSliceVar(&f.ignored, "ignore", nil, "skip these `rules` and categories")
 	flags.StringVar(&f.target, "provider", "", "check requests as this `provider` would; toolguard profiles lists them (default: that of the upstream or the model)")
