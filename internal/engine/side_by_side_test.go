@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -12,6 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/toolguard/toolguard/internal/contain"
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/planted"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
@@ -200,4 +204,93 @@ func describedFindings(rep *Report) (out []string) {
 		out = append(out, fmt.Sprintf("%s %+v %s %v\n", rule, copied, op, f.EditAt != nil))
 	}
 	return out
+}
+
+// TestPanicSideBySide: a panic on a goroutine that checks rows is an error of the check, and one in a row
+// ends only that row if the rows are passed on.
+func TestPanicSideBySide(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for i := range 60 {
+		id := fmt.Sprintf("c%d", i)
+		switch i % 20 {
+		case 7:
+			id = planted.InReader + id
+		case 13:
+			id = planted.InRule + id
+		}
+		b.WriteString(planted.Row(id) + "\n")
+	}
+	text := b.String()
+	opts := Options{Dialects: dialect.Builtin().With(planted.Dialect()), Rules: append(rules.All(), planted.Rule())}
+	open := func(stretch int64) *source.Source {
+		src := source.NewSource("rows", strings.NewReader(text), int64(len(text)))
+		if stretch > 0 {
+			src.SetJobs(0, 3)
+			src.SetStretch(stretch)
+		}
+		return src
+	}
+	rowsOf := func(stretch int64) (out []string) {
+		_, err := Units(t.Context(), open(stretch), opts, func(u *Unit) error {
+			out = append(out, fmt.Sprint(u.Record, u.Span, u.Conversations, u.Caught != nil, u.Findings.Len()))
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return out
+	}
+	want := rowsOf(0)
+	caught := 0
+	for _, row := range want {
+		if strings.Contains(row, "true") {
+			caught++
+		}
+	}
+	if len(want) != 60 || caught != 6 {
+		t.Errorf("%d rows, %d panics", len(want), caught)
+	}
+	for _, stretch := range []int64{1, 500, 3000} {
+		if diff := cmp.Diff(want, rowsOf(stretch)); diff != "" {
+			t.Errorf("stretches of %d bytes (-want +got):\n%s", stretch, diff)
+		}
+		err := contain.Do(func() error { _, err := Check(t.Context(), open(stretch), opts); return err })
+		if contain.From(err) == nil {
+			t.Errorf("stretches of %d bytes: %v", stretch, err)
+		}
+	}
+	// A read that panics is an error of the check, whichever it is and whoever makes it.
+	plain := strings.Repeat(`{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":"a"}]}`+"\n", 3000)
+	for reads := int64(1); reads < 40; reads += 3 {
+		f := &fuse{Reader: bytes.NewReader([]byte(plain))}
+		f.left.Store(reads)
+		src := source.NewSource("rows", f, int64(len(plain)))
+		src.SetJobs(0, 3)
+		src.SetStretch(5000)
+		err := contain.Do(func() error { _, err := Check(t.Context(), src, Options{}); return err })
+		if f.left.Load() <= 0 && contain.From(err) == nil {
+			t.Errorf("read %d: %v", reads, err)
+		}
+	}
+}
+
+// TestCanceledSideBySide: a check of rows ends soon after its context.
+func TestCanceledSideBySide(t *testing.T) {
+	t.Parallel()
+	row := `{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":"a"}]}` + "\n"
+	text := strings.Repeat(row, 200_000)
+	ctx, cancel := context.WithCancel(t.Context())
+	src := source.NewSource("rows", strings.NewReader(text), int64(len(text)))
+	src.SetJobs(0, 2)
+	n := 0
+	_, err := Units(ctx, src, Options{}, func(*Unit) error {
+		if n++; n == 1000 {
+			cancel()
+		}
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || n > 150_000 {
+		t.Errorf("%d rows, %v", n, err)
+	}
 }
