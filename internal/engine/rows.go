@@ -41,9 +41,9 @@ type rowStretch struct {
 // A rowChecker checks stretches of rows on its own goroutine.
 type rowChecker struct {
 	*checker
-	in     *container.RowReader
-	st     *rowStretch
-	sound  *rowPart // the rows before the current one, as far as nothing was found in them
+	in    *container.RowReader
+	st    *rowStretch
+	sound *rowPart // the rows before the current one, as far as nothing was found in them
 }
 
 func (c *checker) newRowChecker(ctx context.Context, reading *container.Reading) *rowChecker {
@@ -223,7 +223,9 @@ func (c *checker) stretches(ctx context.Context, work, parts chan<- *rowStretch)
 
 // doubted reports whether a panic was caught in a row of the stretch.
 func (st *rowStretch) doubted() bool {
-	return slices.ContainsFunc(st.parts, func(p *rowPart) bool { return slices.ContainsFunc(p.units, func(u Unit) bool { return u.Caught != nil }) })
+	return slices.ContainsFunc(st.parts, func(p *rowPart) bool {
+		return slices.ContainsFunc(p.units, func(u Unit) bool { return u.Caught != nil })
+	})
 }
 
 // failed returns a stretch that could not be checked.
