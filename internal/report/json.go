@@ -260,6 +260,14 @@ func encode(v any) ([]byte, error) {
 func EscapeJSON(in []byte) []byte {
 	out := make([]byte, 0, len(in))
 	for len(in) > 0 {
+		plain := 0
+		for plain < len(in) && (in[plain] >= ' ' && in[plain] < 0x7f && in[plain] != '#' || in[plain] == '\n') {
+			plain++
+		}
+		out, in = append(out, in[:plain]...), in[plain:]
+		if len(in) == 0 {
+			break
+		}
 		r, n := utf8.DecodeRune(in)
 		switch {
 		case r == '\n', !unprintable(r, n) && !(r == '#' && bytes.HasPrefix(bytes.TrimLeftFunc(in[n:], weightless), []byte("#"))):

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -278,8 +279,44 @@ func (c *Context) hidden(message int32) bool {
 	return m.Has(transcript.MessageSuperseded) || m.Has(transcript.MessageOmitted)
 }
 
-// place matches the position in a provider error, which depends on the request.
-var place = lazily(`((?:messages|message|input|content|contents|parts|tool_calls)(?:\.|\[|\.\[| index ))\d+`)
+// placeWords and placeSeparators are what is before a number that is the position in a provider error,
+// which depends on the request: messages.2, input[3].
+var (
+	placeWords      = []string{"messages", "message", "input", "contents", "content", "parts", "tool_calls"}
+	placeSeparators = []string{".[", ".", "[", " index "}
+)
+
+// withoutPlaces replaces positions in a provider error by an ellipsis.
+func withoutPlaces(text string) string {
+	digit := func(i int) bool { return i < len(text) && text[i] >= '0' && text[i] <= '9' }
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(text); i++ {
+		if !digit(i) {
+			continue
+		}
+		end := i
+		for digit(end) {
+			end++
+		}
+		if isPlace(text[:i]) {
+			b.WriteString(text[done:i] + "…")
+			done = end
+		}
+		i = end
+	}
+	return b.String() + text[done:]
+}
+
+// isPlace reports whether a text ends where the number of a position follows.
+func isPlace(before string) bool {
+	for _, separator := range placeSeparators {
+		if word, is := strings.CutSuffix(before, separator); is && slices.ContainsFunc(placeWords, func(w string) bool { return strings.HasSuffix(word, w) }) {
+			return true
+		}
+	}
+	return false
+}
 
 // lazily returns a function that compiles an expression on its first call. Few runs need any
 // of the expressions.
@@ -296,7 +333,7 @@ func (f *Finding) ProviderError() string {
 		}
 		return s
 	}
-	text := place().ReplaceAllString(f.Refusal, "${1}…")
+	text := withoutPlaces(f.Refusal)
 	return strings.NewReplacer("{id}", or(f.CallID), "{name}", or(f.Tool), "{kind}", or(f.Kind)).Replace(text)
 }
 
