@@ -183,7 +183,7 @@ func (x *showing) run(ctx context.Context, paths []string) error {
 		return errors.New("several files need --html and a directory: --html report/")
 	}
 	if info, err := os.Stat(paths[0]); paths[0] != "-" && err == nil && info.IsDir() {
-		return fmt.Errorf("%s: is a directory; expected a file", paths[0])
+		return fmt.Errorf("%s: is a directory; expected a file, or --html report/ for pages of its sessions", paths[0])
 	}
 	ts, err := x.targets(paths)
 	if err != nil {
@@ -241,6 +241,7 @@ func (x *showing) show(ctx context.Context, t *target) error {
 		return x.write(ctx, func(w io.Writer) error { return report.MapJSON(w, src, s, o) })
 	}
 	if x.flags.fix {
+		o.Command = x.fixCommand(t)
 		return x.showFixed(ctx, t, src, s, opts, o)
 	}
 	return x.write(ctx, func(w io.Writer) error { return report.Map(w, src, s, o) })
@@ -279,6 +280,21 @@ func (x *showing) showFixed(ctx context.Context, t *target, src *source.Source, 
 		}
 	}
 	return x.write(ctx, func(w io.Writer) error { return report.MapFixed(w, src, got, before, after, o) })
+}
+
+// fixCommand returns what to type to make the repairs that are shown, "" for standard input.
+func (x *showing) fixCommand(t *target) string {
+	if t.stdin {
+		return ""
+	}
+	command := "toolguard fix --write "
+	switch {
+	case x.flags.safeOnly:
+		command += "--safe-only "
+	case x.flags.unsafe:
+		command += "--unsafe "
+	}
+	return command + shellPath(t.path, "")
 }
 
 // manyRepairs is how many repairs of a file are easier to look at turn by turn.
@@ -350,7 +366,9 @@ func (x *showing) admits(path string, s *session.Session) error {
 		what = fmt.Sprintf("--turn: no turn %d: there are %s, counted from 0", x.lo, count(turns, "turn"))
 	case x.flags.call != "" && !x.finds(ids):
 		what = fmt.Sprintf("--call: no call %q", x.flags.call)
-		if near := suggest.Nearest(x.flags.call, ids); near != "" {
+		if begin := x.beginning(ids); len(begin) > 1 {
+			what += fmt.Sprintf("; %d ids begin like that: %s", len(begin), quoted(begin))
+		} else if near := suggest.Nearest(x.flags.call, ids); near != "" {
 			what += fmt.Sprintf("; did you mean %q?", near)
 		}
 	default:
@@ -379,6 +397,31 @@ func (x *showing) finds(ids []string) bool {
 		x.flags.call = whole
 	}
 	return whole != ""
+}
+
+// beginning returns the ids that begin as asked for, each once.
+func (x *showing) beginning(ids []string) (out []string) {
+	for _, id := range ids {
+		if strings.HasPrefix(id, beginning(x.flags.call)) && !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// mostIDs is how many ids an error names.
+const mostIDs = 4
+
+// quoted lists ids, the first ones if there are many.
+func quoted(ids []string) string {
+	var out []string
+	for _, id := range ids[:min(len(ids), mostIDs)] {
+		out = append(out, strconv.Quote(id))
+	}
+	if len(ids) > mostIDs {
+		out = append(out, "…")
+	}
+	return strings.Join(out, ", ")
 }
 
 // beginning returns an id as a map shows it, without the sign that it is cut.

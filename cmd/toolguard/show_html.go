@@ -46,10 +46,14 @@ func (x *showing) pages(ctx context.Context, paths []string) error {
 		if err := x.mayWrite(ts, to); err != nil {
 			return err
 		}
-		return x.described(t.path, contain.Do(func() error {
+		err := x.described(t.path, contain.Do(func() error {
 			_, err := x.page(ctx, t, func() (string, error) { return to, nil }, "", true)
 			return err
 		}))
+		if err == nil {
+			x.say("Wrote "+to+".", to)
+		}
+		return err
 	}
 	index := filepath.Join(to, indexName)
 	if err := x.mayWrite(ts, index); err != nil {

@@ -212,6 +212,8 @@ func (x *counting) openPage(ts *targets) (err error) {
 		return x.overwrites(ts.files)
 	case x.streamed(name) == "-":
 		return errors.New("--html: expected a file")
+	case isDir(name):
+		return fmt.Errorf("--html: %s: is a directory; expected a file, such as %s", name, filepath.Join(name, "stats.html"))
 	}
 	if err := x.overwrites(ts.files, name); err != nil {
 		return err
@@ -370,6 +372,9 @@ func (x *counting) print() error {
 		}
 		err := x.page.Commit()
 		x.page = nil
+		if err == nil && !x.check.flags.quiet {
+			x.say("Wrote "+f.html+".", f.html)
+		}
 		return err
 	}
 	width, _ := x.columns(x.rawStdout)

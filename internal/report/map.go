@@ -10,8 +10,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/fatih/color"
-
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
@@ -31,6 +29,8 @@ type MapOptions struct {
 	Context  int
 	// SafeOnly and Unsafe are the classes of repairs that MapFixed was allowed to show.
 	SafeOnly, Unsafe bool
+	// Command is what to type to make these repairs, "" if they cannot be made.
+	Command string
 	// All folds nothing.
 	All bool
 	// Thread reports whether a thread is shown; nil for all.
@@ -77,6 +77,7 @@ type mapper struct {
 	err   error
 	// turns, calls and loose are the findings about each, and rest those about none, by record.
 	turns, calls, loose map[int32][]*session.Problem
+	messages            map[*session.Problem]string // of findings, if only a part of the session is shown
 	rest                []besideTurns
 	parents             map[int32][]int32 // the threads that calls began
 	numbers, places     int               // the widths of columns
@@ -117,6 +118,7 @@ func newMapper(src *source.Source, s *session.Session, opts *MapOptions) *mapper
 	m := &mapper{
 		Session: s, opts: opts, style: newStyle(opts.Color), signs: unicodeSigns, lines: source.NewLines(src),
 		turns: map[int32][]*session.Problem{}, calls: map[int32][]*session.Problem{}, loose: map[int32][]*session.Problem{}, parents: map[int32][]int32{},
+		messages: map[*session.Problem]string{},
 		byLine: s.Report.File.Framing != source.FramingDocument,
 	}
 	if opts.ASCII {
@@ -126,6 +128,9 @@ func newMapper(src *source.Source, s *session.Session, opts *MapOptions) *mapper
 	for f := range s.Report.Findings.All() {
 		p := &s.Problems[i]
 		i++
+		if opts.Only != nil && !opts.NoExcerpt {
+			m.messages[p] = f.Message
+		}
 		switch {
 		case p.Call >= 0:
 			m.calls[p.Call] = append(m.calls[p.Call], p)
@@ -218,6 +223,9 @@ func (m *mapper) header() {
 			parts = append(parts, bare(", "), unbroken(m.style.severity(n.severity), count(n.n, n.severity.String())))
 		}
 	}
+	if errors+warnings == 0 {
+		parts = append(parts, bare(", "), unbroken(nil, "no problems"))
+	}
 	m.out.fold(m.opts.width(), "  ", parts...)
 }
 
@@ -288,8 +296,45 @@ func (m *mapper) row(parts ...part) {
 	}
 }
 
+// rowMarked writes a row with marks behind it, or below it if there is no room.
+func (m *mapper) rowMarked(parts, more, marks []part) {
+	if len(marks) == 0 || measure(parts...)+measure(marks...) <= m.opts.width() {
+		m.row(append(parts, marks...)...)
+		return
+	}
+	m.row(parts...)
+	m.below(more, marks)
+}
+
+// below writes marks in rows of their own, further to the left if a mark needs that: no mark is cut.
+func (m *mapper) below(lead, marks []part) {
+	for len(marks) > 0 {
+		for len(marks) > 1 && strings.TrimSpace(marks[0].text) == "" {
+			marks = marks[1:]
+		}
+		n := 1
+		for n < len(marks) && measure(lead...)+measure(marks[:n+1]...) <= m.opts.width() {
+			n++
+		}
+		row := append(slices.Clone(lead), marks[:n]...)
+		if over := measure(row...) - m.opts.width(); over > 0 {
+			row = append([]part{bare(strings.Repeat(" ", max(measure(lead...)-over, 0)))}, marks[:n]...)
+		}
+		m.row(row...)
+		marks = marks[n:]
+	}
+}
+
 // write writes a row, or keeps it for who writes it beside another one.
 func (m *mapper) write(parts []part) {
+	for len(parts) > 0 {
+		last := parts[len(parts)-1]
+		if last.text = strings.TrimRight(last.text, " "); last.text != "" {
+			parts = append(slices.Clone(parts[:len(parts)-1]), last)
+			break
+		}
+		parts = parts[:len(parts)-1]
+	}
 	if m.keeps {
 		m.rows = append(m.rows, parts)
 		return
@@ -505,6 +550,19 @@ func (m *mapper) turn(t *session.Thread, i int32, depth int) {
 	if turn.Answers && len(m.turns[i]) == 0 && turn.CallLo == turn.CallHi && !m.keeps {
 		return // its results are at their calls
 	}
+	m.turnRow(t, i, depth)
+	last := turn.CallHi - 1
+	for k := turn.CallLo; k < turn.CallHi; k++ {
+		m.call(t, k, depth, k == last && turn.LooseLo == turn.LooseHi)
+	}
+	for k := turn.LooseLo; k < turn.LooseHi; k++ {
+		m.looseResult(k, depth, k == turn.LooseHi-1)
+	}
+}
+
+// turnRow writes the row of a turn.
+func (m *mapper) turnRow(t *session.Thread, i int32, depth int) {
+	turn := &m.Turns[i]
 	at := ""
 	if turn.Time > 0 {
 		if at = "+" + spent(turn.Time-m.First); turn.Time == m.First {
@@ -518,14 +576,7 @@ func (m *mapper) turn(t *session.Thread, i int32, depth int) {
 	if room := m.opts.width() - measure(parts...) - measure(marks...) - 1; text != "" && room > leastRoom {
 		parts = append(parts, bare(" "), colored(m.style.gutter, m.within(text, room)))
 	}
-	m.row(append(parts, marks...)...)
-	last := turn.CallHi - 1
-	for k := turn.CallLo; k < turn.CallHi; k++ {
-		m.call(t, k, depth, k == last && turn.LooseLo == turn.LooseHi)
-	}
-	for k := turn.LooseLo; k < turn.LooseHi; k++ {
-		m.looseResult(k, depth, k == turn.LooseHi-1)
-	}
+	m.rowMarked(parts, append(m.lead(-1, "", ""), bare(strings.Repeat(m.signs.bar, depth))), marks)
 }
 
 // saidBy returns in one line what a turn says.
@@ -566,23 +617,56 @@ func (m *mapper) call(t *session.Thread, k int32, depth int, last bool) {
 		fork = m.signs.last
 	}
 	parts := append(m.lead(-1, place, ""), bare(strings.Repeat(m.signs.bar, depth)), colored(m.style.gutter, fork), colored(m.style.code, m.within(c.Tool, longestTool)))
-	marks, color := m.outcome(t, c)
-	found := m.calls[k]
-	// Of a long id, only the beginning is shown if there is no room for the arguments beside it.
-	for _, most := range []int{longestID, shortestID} {
-		behind := append([]part{bare("  " + m.within(c.ID, most) + "  "), colored(color, marks)}, m.rules(found)...)
-		text := ""
-		if !m.opts.NoExcerpt {
-			text = session.Arguments(m.Bytes(c.Args), c.Args.Cut())
+	where, fault := m.outcome(t, c)
+	var marks []part
+	if fault.text != "" {
+		marks = append(marks, fault)
+	}
+	marks = append(marks, m.rules(m.calls[k])...)
+	rest := bare("  ") // of the fork, in a second row
+	if !last {
+		rest = colored(m.style.gutter, m.signs.bar)
+	}
+	more := append(m.lead(-1, "", ""), bare(strings.Repeat(m.signs.bar, depth)), rest, bare("  "))
+	said := ""
+	if !m.opts.NoExcerpt {
+		said = session.Arguments(m.Bytes(c.Args), c.Args.Cut())
+	}
+	// Of a long id, only the beginning is shown if there is no room for the arguments beside it. What
+	// is wrong has a row of its own if there is no room for it either.
+	for _, try := range []struct {
+		id     int
+		beside bool
+	}{{longestID, true}, {shortestID, true}, {longestID, false}, {shortestID, false}} {
+		var behind []part
+		if c.ID != "" {
+			behind = append(behind, bare("  "+m.within(c.ID, try.id)))
+		}
+		if where.text != "" {
+			behind = append(behind, bare("  "), where)
+		}
+		if try.beside {
+			switch {
+			case where.text == "":
+				behind = append(behind, bare("  "))
+			case fault.text != "":
+				behind = append(behind, bare(" "))
+			}
+			behind = append(behind, marks...)
 		}
 		room := m.opts.width() - measure(parts...) - measure(behind...) - 1
-		if room < min(roomOfArguments, textWidth(text)) && most == longestID {
+		switch {
+		case try.id == longestID && room < min(roomOfArguments, textWidth(said)),
+			try.beside && len(marks) > 0 && room < -1:
 			continue
 		}
-		if text != "" && room > leastRoom {
-			parts = append(parts, bare(" "), colored(m.style.gutter, m.within(text, room)))
+		if said != "" && room > leastRoom {
+			parts = append(parts, bare(" "), colored(m.style.gutter, m.within(said, room)))
 		}
 		m.row(append(parts, behind...)...)
+		if !try.beside {
+			m.below(more, marks)
+		}
 		break
 	}
 	for _, thread := range m.parents[k] {
@@ -600,24 +684,24 @@ const (
 	roomOfArguments = 24
 )
 
-// outcome says what became of a call.
-func (m *mapper) outcome(t *session.Thread, c *session.Call) (string, *color.Color) {
+// outcome says where the result of a call is, and what is wrong with that.
+func (m *mapper) outcome(t *session.Thread, c *session.Call) (where, fault part) {
 	wrong := m.style.severity(rules.Error)
 	switch c.State {
 	case session.Missing:
-		return m.signs.wrong + " no result", wrong
+		return part{}, colored(wrong, m.signs.wrong+" no result")
 	case session.Interrupted:
-		return m.signs.wrong + " interrupted, no result", wrong
+		return part{}, colored(wrong, m.signs.wrong+" interrupted, no result")
 	case session.Pending:
-		return m.signs.open + " no result yet", m.style.severity(rules.Warning)
+		return part{}, colored(m.style.severity(rules.Warning), m.signs.open+" no result yet")
 	case session.Unclear:
-		return "? no id tells which result is its own", m.style.severity(rules.Warning)
+		return part{}, colored(m.style.severity(rules.Warning), "? no id tells which result is its own")
 	case session.Repeated:
-		return "repeats a call", m.style.gutter
+		return colored(m.style.gutter, "repeats a call"), part{}
 	}
 	r := &c.Result
 	if r.At.IsZero() {
-		return "needs no result", m.style.gutter
+		return colored(m.style.gutter, "needs no result"), part{}
 	}
 	var about []string
 	if !r.Own {
@@ -638,11 +722,11 @@ func (m *mapper) outcome(t *session.Thread, c *session.Call) (string, *color.Col
 	if r.Failed {
 		about = append(about, "error")
 	}
-	text, c2 := m.signs.to+" "+strings.Join(about, ", "), (*color.Color)(nil)
+	where = bare(m.signs.to + " " + strings.Join(about, ", "))
 	if c.Misplaced {
-		text, c2 = text+" "+m.signs.wrong+" not where it belongs", wrong
+		fault = colored(wrong, m.signs.wrong+" not where it belongs")
 	}
-	return text, c2
+	return where, fault
 }
 
 // looseResult writes a result that answers no call.
@@ -669,7 +753,8 @@ func (m *mapper) looseResult(k int32, depth int, last bool) {
 		parts = append(parts, bare("  "))
 	}
 	parts = append(parts, bare(m.within(r.ID, longestID)+"  "), colored(m.style.severity(rules.Error), what), bare(", "+short(r.Bytes)))
-	m.row(append(parts, m.rules(m.loose[k])...)...)
+	more := append(m.lead(-1, "", ""), bare(strings.Repeat(m.signs.bar, depth)+"    "))
+	m.rowMarked(parts, more, m.rules(m.loose[k]))
 }
 
 // marks returns the marks of findings, behind a text.
@@ -716,12 +801,12 @@ func (m *mapper) beside(record int32) {
 		if m.opts.NoExcerpt {
 			text = ""
 		}
-		parts := append(m.lead(-1, place, ""), colored(m.style.severity(p.Severity), m.signs.sign(p.Severity)+" "))
+		parts := append(m.lead(-1, place, ""), colored(m.style.severity(p.Severity), m.signs.sign(p.Severity)))
 		behind := m.rules([]*session.Problem{p.Problem})
-		if room := m.opts.width() - measure(parts...) - measure(behind...); room > leastRoom {
-			parts = append(parts, bare(m.within(session.InLine(text), room)))
+		if room := m.opts.width() - measure(parts...) - measure(behind...) - 1; text != "" && room > leastRoom {
+			parts = append(parts, bare(" "+m.within(session.InLine(text), room)))
 		}
-		m.row(append(parts, behind...)...)
+		m.rowMarked(parts, append(m.lead(-1, "", ""), bare("  ")), behind)
 	}
 }
 

@@ -25,7 +25,11 @@ func MapFixed(w io.Writer, src *source.Source, f *engine.Fixed, before, after *s
 	if !f.Changed() {
 		sum := FixSummary{SafeOnly: opts.SafeOnly, Unsafe: opts.Unsafe}
 		sum.AddFixed(f)
-		m.out.fold(opts.width(), "", bare("There is nothing to repair. "+sum.left()))
+		text := "There is nothing to repair. "
+		if sum.Problems() > 0 {
+			text = "No repair is made. "
+		}
+		m.out.fold(opts.width(), "", bare(text+sum.left()))
 		return m.out.flush(w)
 	}
 	half := opts
@@ -59,6 +63,9 @@ func MapFixed(w io.Writer, src *source.Source, f *engine.Fixed, before, after *s
 	m.out.fold(opts.width(), "", bare(fmt.Sprintf("%s (%s): all other bytes stay identical, and a second run changes nothing.", count(len(f.Repairs), "change"), sum.deeds())))
 	if left := sum.left(); left != "" {
 		m.out.fold(opts.width(), "", bare(left))
+	}
+	if opts.Command != "" {
+		m.out.fold(opts.width(), "", bare("To make "+pick(len(f.Repairs), "it", "them")+": "), unbroken(nil, opts.Command))
 	}
 	return m.out.flush(w)
 }

@@ -24,11 +24,13 @@ func (m *mapper) chosen(t *session.Thread) {
 		if m.opts.Only(t, n, "") {
 			heading()
 			m.turn(t, i, 0)
+			m.told(m.turns[i])
 			m.whole("text", m.Turns[i].Text)
 			for k := m.Turns[i].CallLo; k < m.Turns[i].CallHi; k++ {
 				m.wholeCall(k)
 			}
 			for k := m.Turns[i].LooseLo; k < m.Turns[i].LooseHi; k++ {
+				m.told(m.loose[k])
 				m.whole("result "+m.Loose[k].ID, m.Loose[k].Text)
 			}
 			continue
@@ -37,6 +39,7 @@ func (m *mapper) chosen(t *session.Thread) {
 			if m.opts.Only(t, n, m.Calls[k].ID) {
 				heading()
 				m.ReadTimes(i, i+1)
+				m.turnRow(t, i, 0)
 				m.call(t, k, 0, true)
 				m.wholeCall(k)
 			}
@@ -44,7 +47,10 @@ func (m *mapper) chosen(t *session.Thread) {
 		for k := m.Turns[i].LooseLo; k < m.Turns[i].LooseHi; k++ {
 			if m.opts.Only(t, n, m.Loose[k].ID) {
 				heading()
+				m.ReadTimes(i, i+1)
+				m.turnRow(t, i, 0)
 				m.looseResult(k, 0, true)
+				m.told(m.loose[k])
 				m.whole("result", m.Loose[k].Text)
 			}
 		}
@@ -54,9 +60,22 @@ func (m *mapper) chosen(t *session.Thread) {
 // wholeCall writes the arguments and the result of a call.
 func (m *mapper) wholeCall(k int32) {
 	c := &m.Calls[k]
+	m.told(m.calls[k])
 	m.whole("arguments of "+c.ID, c.Args)
 	if !c.Result.At.IsZero() {
 		m.whole("result of "+c.ID, c.Result.Text)
+	}
+}
+
+// told writes the messages of findings.
+func (m *mapper) told(found []*session.Problem) {
+	for _, p := range found {
+		if text := m.messages[p]; text != "" {
+			if m.opts.ASCII {
+				text = m.within(text, math.MaxInt)
+			}
+			m.out.fold(m.opts.width(), "    ", colored(m.style.severity(p.Severity), p.Severity.String()), bare(": "+text))
+		}
 	}
 }
 

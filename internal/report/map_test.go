@@ -65,7 +65,7 @@ func mapOf(t *testing.T, write func(io.Writer) error) string {
 var ruleMark = regexp.MustCompile(`\[[a-z]+(?:-[a-z0-9]+)+\]`)
 
 // TestMapFits: no row of the map of any fixture is wider than the terminal, folded or not, and every
-// finding about a call, a result or a turn has its mark.
+// finding about a call, a result or a turn has its whole mark, however narrow the terminal is.
 func TestMapFits(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(path string, text []byte) {
@@ -77,6 +77,8 @@ func TestMapFits(t *testing.T) {
 			{Options: Options{Width: 40}},
 			{Options: Options{Width: 80}, ASCII: true},
 			{Options: Options{Width: 100, Color: true}, Problems: true, Context: 1},
+			{Options: Options{Width: 40}, All: true},
+			{Options: Options{Width: 80}, All: true, ASCII: true},
 			{Options: Options{Width: 300}, All: true},
 		} {
 			out := mapOf(t, func(w io.Writer) error { return Map(w, src, s, opts) })
@@ -86,7 +88,13 @@ func TestMapFits(t *testing.T) {
 			if opts.ASCII && strings.IndexFunc(out, func(r rune) bool { return r > 126 }) >= 0 {
 				t.Errorf("%s: not ASCII\n%s", path, out)
 			}
-			if opts.Width < 300 {
+			for line := range strings.Lines(out) {
+				if strings.HasSuffix(line, " \n") {
+					t.Errorf("%s: blanks at the end of a row\n%s", path, out)
+					break
+				}
+			}
+			if !opts.All {
 				continue
 			}
 			want := map[string]bool{} // the marks of each turn, call and result
