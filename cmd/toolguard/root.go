@@ -89,7 +89,7 @@ func commands() []namedCommand {
 		{"fix", newFixCmd, true, "write diff safe-only unsafe strategy provider send from select output-format verbose"},
 		{"filter", newFilterCmd, true, "out rejects reasons overwrite dry-run fix max-rejects provider from select fail-on json"},
 		{"doctor", newDoctorCmd, true, "agent since fix yes unsafe undo list json"},
-		{"show", newShowCmd, true, "problems turn call all scope provider from no-pager"},
+		{"show", newShowCmd, true, "problems turn call all scope fix html jsonl provider from no-pager"},
 		{"trim", newTrimCmd, true, "keep-last max-tokens max-bytes results-max-bytes boundary out write dry-run provider from json"},
 		{"explain", newExplainCmd, false, ""},
 		{"rules", newRulesCmd, false, ""},

@@ -44,6 +44,7 @@ type showFlags struct {
 	fix       bool
 	safeOnly  bool
 	unsafe    bool
+	strategy  []string
 }
 
 func newShowCmd(a *app) *cobra.Command {
@@ -53,13 +54,14 @@ func newShowCmd(a *app) *cobra.Command {
 		Short: "Show a transcript as a map of its turns, calls and results",
 		Long: `show writes a transcript as a map: a row for each turn, and below it the calls of
 the turn with what became of them: where the result is, how long it took and how
-large it is, or that there is none. What check finds stands where it is. Turns in
-which nothing was found are folded if there are more than six in a row; rows of a
+large it is, or that there is none. The findings of check are at their turn or call:
+the names in brackets are rules, which toolguard explain describes. Turns in which
+nothing was found are folded if there are more than six in a row; rows of a
 dataset in which nothing was found are counted.
 
 Turns are counted from 0, lines from 1. Times and durations are shown where they are
-recorded, in the time zone of this machine. Sub-agents stand under the call that
-began them, if the transcript tells.
+recorded, in the time zone of this machine. Sub-agents are below the call that
+began them, if the transcript says which one it was.
 
 On a terminal, the map goes through $PAGER, or through less.
 
@@ -94,6 +96,7 @@ asked for, 2 if the transcript cannot be read or the command line is wrong.`,
 	flags.BoolVar(&f.fix, "fix", false, "show the turns that fix would change, before and after; nothing is written")
 	flags.BoolVar(&f.safeOnly, "safe-only", false, "with --fix and --html, make only safe repairs")
 	flags.BoolVar(&f.unsafe, "unsafe", false, "with --fix and --html, also make repairs that remove recorded content")
+	flags.StringSliceVar(&f.strategy, "strategy", nil, "with --fix and --html, choose how findings of a rule are repaired: `rule=name`; repeatable, or separated by commas")
 	flags.StringVar(&f.html, "html", "", "write a page for a browser to this `file`, or pages of several sessions to this directory: dir/")
 	flags.BoolVar(&f.redact, "redact", false, "with --html, show filler instead of the contents")
 	flags.BoolVar(&f.overwrite, "overwrite", false, "with --html, replace existing files")
@@ -116,6 +119,7 @@ asked for, 2 if the transcript cannot be read or the command line is wrong.`,
 	exclusive(cmd, "turn", "call")
 	exclusive(cmd, "turn", "problems")
 	exclusive(cmd, "call", "problems")
+	complete(cmd, "strategy", completeFrom(allStrategies))
 	complete(cmd, "scope", cobra.FixedCompletions([]string{"main", "all"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -145,6 +149,9 @@ func newShowing(a *app, f *showFlags, changed func(string) bool) (*showing, erro
 	c.outputs = nil
 	c.baselines.off = true
 	x := &showing{check: c, flags: f, lo: -1, hi: -1}
+	if c.strategy, err = strategies(f.strategy); err != nil {
+		return nil, err
+	}
 	switch {
 	case f.context < 0:
 		return nil, fmt.Errorf("--context: expected a number from 0, got %d", f.context)
@@ -152,6 +159,8 @@ func newShowing(a *app, f *showFlags, changed func(string) bool) (*showing, erro
 		return nil, errors.New("--context needs --problems")
 	case (f.safeOnly || f.unsafe) && !f.fix && f.html == "":
 		return nil, errors.New("--safe-only and --unsafe need --fix or --html")
+	case len(f.strategy) > 0 && !f.fix && f.html == "":
+		return nil, errors.New("--strategy needs --fix or --html")
 	case (f.redact || f.overwrite) && f.html == "":
 		return nil, errors.New("--redact and --overwrite need --html")
 	case changed("html") && f.html == "":
@@ -287,14 +296,27 @@ func (x *showing) fixCommand(t *target) string {
 	if t.stdin {
 		return ""
 	}
-	command := "toolguard fix --write "
+	words := []string{"toolguard fix --write"}
+	f := x.flags
 	switch {
-	case x.flags.safeOnly:
-		command += "--safe-only "
-	case x.flags.unsafe:
-		command += "--unsafe "
+	case f.safeOnly:
+		words = append(words, "--safe-only")
+	case f.unsafe:
+		words = append(words, "--unsafe")
 	}
-	return command + shellPath(t.path, "")
+	for _, choice := range f.strategy {
+		words = append(words, "--strategy "+choice)
+	}
+	if f.target != "" {
+		words = append(words, "--provider "+shellPath(f.target, ""))
+	}
+	if f.dialect != "" {
+		words = append(words, "--from "+shellPath(f.dialect, ""))
+	}
+	if f.send {
+		words = append(words, "--send")
+	}
+	return strings.Join(append(words, shellPath(t.path, "")), " ")
 }
 
 // manyRepairs is how many repairs of a file are easier to look at turn by turn.

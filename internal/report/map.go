@@ -119,7 +119,7 @@ func newMapper(src *source.Source, s *session.Session, opts *MapOptions) *mapper
 		Session: s, opts: opts, style: newStyle(opts.Color), signs: unicodeSigns, lines: source.NewLines(src),
 		turns: map[int32][]*session.Problem{}, calls: map[int32][]*session.Problem{}, loose: map[int32][]*session.Problem{}, parents: map[int32][]int32{},
 		messages: map[*session.Problem]string{},
-		byLine: s.Report.File.Framing != source.FramingDocument,
+		byLine:   s.Report.File.Framing != source.FramingDocument,
 	}
 	if opts.ASCII {
 		m.signs = asciiSigns
