@@ -23,7 +23,7 @@ table{border-collapse:collapse}caption{text-align:left;color:var(--dim);padding:
 th,td{padding:.2rem .7rem;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap;font-variant-numeric:tabular-nums}
 th{font-weight:600}th.k,td.k{text-align:left;min-width:12rem;max-width:28rem;white-space:normal;overflow-wrap:anywhere}
 p,.dim{overflow-wrap:anywhere}.dim{color:var(--dim)}
-@media(max-width:40rem){th,td{padding:.2rem .3rem}th.k,td.k{min-width:6rem}caption,h1{white-space:normal;font-size:1rem}}
+@media(max-width:40rem){body{font-size:14px;margin:1rem auto}th,td{padding:.2rem .25rem}th.k,td.k{min-width:5.5rem}}
 svg{vertical-align:middle}.b{fill:var(--bar)}.w{stroke:var(--whisker)}.x{fill:var(--bad)}.o{fill:var(--line)}
 `
 
