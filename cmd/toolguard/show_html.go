@@ -68,6 +68,9 @@ func (x *showing) pages(ctx context.Context, paths []string) error {
 			return ctx.Err()
 		}
 		name := pageName(t.path)
+		if x.flags.redact {
+			name = fmt.Sprintf("session-%d.html", len(entries)+1)
+		}
 		into := func() (string, error) { return filepath.Join(to, name), x.mayWrite(ts, filepath.Join(to, name)) }
 		var entry *page.Entry
 		err := contain.Do(func() (err error) {

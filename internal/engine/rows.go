@@ -164,7 +164,10 @@ func (c *checker) sideBySide(reading *container.Reading) error {
 		defer close(parts)
 		defer close(work)
 		if err := contain.Do(func() error { c.stretches(ctx, work, parts); return nil }); err != nil {
-			parts <- failed(err)
+			select {
+			case parts <- failed(err):
+			case <-ctx.Done(): // nobody joins any more
+			}
 		}
 	}, none)
 	for range jobs {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"sort"
+	"sync"
 
 	"github.com/fatih/color"
 	"github.com/mattn/go-runewidth"
@@ -358,7 +359,7 @@ func (p *preview) clipped(lead []part, c *color.Color, what, text string, cut bo
 }
 
 // keyBefore is a key at the end of a text, perhaps with the beginning of its value.
-var keyBefore = regexp.MustCompile(`"([^"\\]{1,40})"\s*:\s*"?$`)
+var keyBefore = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"([^"\\]{1,40})"\s*:\s*"?$`) })
 
 // values shows edits that change values within a line: the key, what was there and what is. It
 // reports whether that was all.
@@ -385,7 +386,7 @@ func (p *preview) values(edits []edited) (bool, error) {
 			return false, nil
 		}
 		key := ""
-		if m := keyBefore.FindSubmatch(before); m != nil {
+		if m := keyBefore().FindSubmatch(before); m != nil {
 			key = string(m[1]) + ": "
 		}
 		list = append(list, value{e.at.Line + p.grown, key, old, e.Text})

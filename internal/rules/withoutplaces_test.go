@@ -3,6 +3,7 @@ package rules
 import (
 	"math/rand/v2"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/toolguard/toolguard/internal/profile"
@@ -33,10 +34,10 @@ func TestWithoutPlaces(t *testing.T) {
 	pieces := []string{"messages", "message", "content", "contents", "input", "xinput", ".", "[", ".[", " index ", "1", "23", "x", " ", "…", "tool_calls"}
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 5000 {
-		text := ""
+		var text strings.Builder
 		for range rnd.IntN(12) {
-			text += pieces[rnd.IntN(len(pieces))]
+			text.WriteString(pieces[rnd.IntN(len(pieces))])
 		}
-		compare(text)
+		compare(text.String())
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 )
@@ -22,11 +23,13 @@ func Said(raw []byte, cut bool) string {
 
 // lastEscape is an escape at the end of a text that is or may be cut off: a half of a surrogate pair
 // may be one, too.
-var lastEscape = regexp.MustCompile(`((?:^|[^\\])(?:\\\\)*)\\(?:u[0-9a-fA-F]{0,4}(?:\\(?:u[0-9a-fA-F]{0,3})?)?)?$`)
+var lastEscape = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`((?:^|[^\\])(?:\\\\)*)\\(?:u[0-9a-fA-F]{0,4}(?:\\(?:u[0-9a-fA-F]{0,3})?)?)?$`)
+})
 
 // escaped returns the beginning of a text in JSON without an escape that is cut off.
 func escaped(raw []byte) []byte {
-	if m := lastEscape.FindSubmatchIndex(raw); m != nil {
+	if m := lastEscape().FindSubmatchIndex(raw); m != nil {
 		return raw[:m[3]]
 	}
 	return raw

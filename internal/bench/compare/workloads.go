@@ -173,14 +173,18 @@ func rows(ctx context.Context, m *meter) error {
 			return err
 		}
 		defer m.discard(path)
-		commands := m.compared(path, "lines.js")
+		commands, two := m.compared(path, "lines.js"), m.twoJobs(path)
 		commands[0].exits = exits
-		costs, err := m.run(ctx, commands...)
+		for i := range two {
+			two[i].exits = exits
+		}
+		costs, err := m.run(ctx, slices.Concat(commands, two)...)
 		if err != nil {
 			return err
 		}
 		input := label(what, n)
 		m.goal(costs, input, ours, jqEmpty, 0.75)
+		m.jobs(costs, input)
 		m.shares(costs, input, commands)
 		return nil
 	}
