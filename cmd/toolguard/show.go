@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"runtime"
@@ -89,7 +90,7 @@ asked for, 2 if the transcript cannot be read or the command line is wrong.`,
 	flags.SortFlags = false
 	flags.BoolVar(&f.problems, "problems", false, "show only what is around findings")
 	flags.IntVar(&f.context, "context", 2, "with --problems, show `n` turns before and after each")
-	flags.StringVar(&f.turn, "turn", "", "show only this turn, or these, with all texts: `n` or n..m")
+	flags.StringVar(&f.turn, "turn", "", "show only this turn, or these, with all texts: `n`, n..m or n..")
 	flags.StringVar(&f.call, "call", "", "show only the call with this `id`, with its arguments and its result")
 	flags.BoolVar(&f.all, "all", false, "fold nothing")
 	flags.StringVar(&f.scope, "scope", "all", "show only the main conversation, or only this sub-agent or other conversation: main, all or its `name`")
@@ -170,14 +171,17 @@ func newShowing(a *app, f *showFlags, changed func(string) bool) (*showing, erro
 	}
 	if changed("turn") {
 		from, to, is := strings.Cut(f.turn, "..")
-		if !is {
+		switch {
+		case !is:
 			to = from
+		case to == "": // to the end
+			to = strconv.Itoa(math.MaxInt32)
 		}
 		var errs [2]error
 		x.lo, errs[0] = strconv.Atoi(from)
 		x.hi, errs[1] = strconv.Atoi(to)
 		if errors.Join(errs[:]...) != nil || x.lo < 0 || x.hi < x.lo {
-			return nil, fmt.Errorf("--turn: expected n or n..m, counted from 0, got %q", f.turn)
+			return nil, fmt.Errorf("--turn: expected n, n..m or n.., counted from 0, got %q", f.turn)
 		}
 	}
 	return x, nil

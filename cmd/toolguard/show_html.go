@@ -19,6 +19,7 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/page"
 	"github.com/toolguard/toolguard/internal/redact"
+	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/session"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/store"
@@ -135,7 +136,7 @@ func (x *showing) page(ctx context.Context, t *target, into func() (string, erro
 		defer got.Source.Close()
 		src = got.Source
 	}
-	s, err := session.Read(ctx, src, opts)
+	s, err := readForPage(ctx, src, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -172,6 +173,15 @@ func (x *showing) page(ctx context.Context, t *target, into func() (string, erro
 	return entry, create(name, func(w io.Writer) error { return page.Write(w, src, s, out) })
 }
 
+// readForPage reads a session. Infos that are only counted, because nobody asked for them, are left out.
+func readForPage(ctx context.Context, src *source.Source, opts session.Options) (*session.Session, error) {
+	s, err := session.Read(ctx, src, opts)
+	if err == nil {
+		s.Report.Rest = slices.DeleteFunc(s.Report.Rest, func(r engine.Rest) bool { return r.Severity == rules.Info && r.Kept == 0 })
+	}
+	return s, err
+}
+
 // noSession returns an error for a file that is named and is not a session.
 func (x *showing) noSession(t *target, r *engine.Report) (*page.Entry, error) {
 	switch {
@@ -194,7 +204,7 @@ func (x *showing) after(ctx context.Context, t *target, src *source.Source, opts
 	case err != nil || !got.Changed():
 		return nil, err
 	}
-	s, err := session.Read(ctx, got.Pieces.Source(), opts)
+	s, err := readForPage(ctx, got.Pieces.Source(), opts)
 	return &page.Variant{Session: s, Edits: got.Edits()}, err
 }
 
