@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -60,10 +61,44 @@ func Map(w io.Writer, src *source.Source, s *session.Session, opts MapOptions) e
 		}
 	}
 	m.beside(math.MaxInt32)
+	m.legend()
 	if m.err != nil {
 		return m.err
 	}
 	return m.out.flush(w)
+}
+
+// legend says what the rules mean that found errors or warnings: the worst first, then the most often.
+func (m *mapper) legend() {
+	type found struct {
+		rule     *rules.Rule
+		severity rules.Severity
+		n        int
+	}
+	var list []found
+	for i := range m.Problems {
+		p := &m.Problems[i]
+		if p.Severity < rules.Warning || p.Thread >= 0 && !m.shown(&m.Threads[p.Thread]) {
+			continue
+		}
+		k := slices.IndexFunc(list, func(f found) bool { return f.rule == p.Rule && f.severity == p.Severity })
+		if k < 0 {
+			k = len(list)
+			list = append(list, found{p.Rule, p.Severity, 0})
+		}
+		list[k].n++
+	}
+	if len(list) == 0 || m.opts.Only != nil {
+		return
+	}
+	slices.SortStableFunc(list, func(a, b found) int {
+		return cmp.Or(cmp.Compare(b.severity, a.severity), cmp.Compare(b.n, a.n), cmp.Compare(a.rule.Name, b.rule.Name))
+	})
+	m.out.line()
+	for _, f := range list {
+		m.out.fold(m.opts.width(), "  ", colored(m.style.severity(f.severity), m.signs.sign(f.severity)+" "), unbroken(m.style.path, f.rule.Name),
+			bare(fmt.Sprintf(", %s: %s.", count(f.n, "time"), m.plain(f.rule.Summary))))
+	}
 }
 
 // A mapper writes a map.
@@ -341,6 +376,9 @@ func (m *mapper) write(parts []part) {
 	}
 	m.out.line(parts...)
 }
+
+// plain returns a text in the characters that may be written.
+func (m *mapper) plain(text string) string { return m.within(text, math.MaxInt) }
 
 // within returns a text in so many columns.
 func (m *mapper) within(text string, room int) string {
