@@ -119,6 +119,7 @@ type mapper struct {
 	byLine              bool              // places are lines, not messages
 	threads             int               // that were shown
 	keeps               bool              // rows are kept and not written
+	results             map[int32][]int32 // the calls that results of a turn answer; nil before it is needed
 	rows                [][]part
 }
 
@@ -593,6 +594,9 @@ func (m *mapper) turn(t *session.Thread, i int32, depth int) {
 	for k := turn.CallLo; k < turn.CallHi; k++ {
 		m.call(t, k, depth, k == last && turn.LooseLo == turn.LooseHi)
 	}
+	if m.keeps && turn.Answers {
+		m.answers(i, depth)
+	}
 	for k := turn.LooseLo; k < turn.LooseHi; k++ {
 		m.looseResult(k, depth, k == turn.LooseHi-1)
 	}
@@ -615,6 +619,33 @@ func (m *mapper) turnRow(t *session.Thread, i int32, depth int) {
 		parts = append(parts, bare(" "), colored(m.style.gutter, m.within(text, room)))
 	}
 	m.rowMarked(parts, append(m.lead(-1, "", ""), bare(strings.Repeat(m.signs.bar, depth))), marks)
+}
+
+// answers writes the results in a turn that holds nothing else, which is shown because it changes.
+func (m *mapper) answers(turn int32, depth int) {
+	if m.results == nil {
+		m.results = map[int32][]int32{}
+		for k := range m.Calls {
+			if r := &m.Calls[k].Result; !r.At.IsZero() {
+				m.results[r.Turn] = append(m.results[r.Turn], int32(k))
+			}
+		}
+	}
+	calls := m.results[turn]
+	for i, k := range calls {
+		c := &m.Calls[k]
+		fork := m.signs.fork
+		if i == len(calls)-1 {
+			fork = m.signs.last
+		}
+		lead := append(m.lead(-1, "", ""), bare(strings.Repeat(m.signs.bar, depth)), colored(m.style.gutter, fork), bare("result"))
+		for _, name := range []string{m.within(c.Tool, longestTool), m.within(c.ID, longestID)} {
+			if name != "" {
+				lead = append(lead, bare(" "), colored(m.style.code, name))
+			}
+		}
+		m.row(append(lead, bare("  "+short(c.Result.Bytes)))...)
+	}
 }
 
 // saidBy returns in one line what a turn says.

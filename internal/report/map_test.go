@@ -198,6 +198,30 @@ func TestMapFixed(t *testing.T) {
 	}
 }
 
+// TestMapFixedNamesResults: a turn that holds only results is shown with them if it changes.
+func TestMapFixedNamesResults(t *testing.T) {
+	t.Parallel()
+	const text = `[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"call_l1","type":"function","function":{"name":"add","arguments":"{}"}}]},{"role":"function","name":"add","content":"4"},{"role":"assistant","content":"a"}]`
+	src := source.FromBytes("s", []byte(text))
+	f, err := engine.Settle(t.Context(), src, engine.FixOptions{Unsafe: true})
+	if err != nil || !f.Changed() {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	fixed, err := io.ReadAll(f.Pieces.Source().Stream())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, before := sessionOf(t, []byte(text), session.Options{Texts: true})
+	_, after := sessionOf(t, fixed, session.Options{Texts: true})
+	out := mapOf(t, func(w io.Writer) error {
+		return MapFixed(w, src, f, before, after, MapOptions{Options: Options{Width: 60}})
+	})
+	const want = "+    2 messages.2  tool\n+                  └ result add call_l1  1 B\n"
+	if !strings.Contains(out, want) {
+		t.Errorf("got\n%s\nwant\n%s", out, want)
+	}
+}
+
 // TestMapIsNotObeyed: whatever text stands in a transcript, no terminal obeys its map.
 func TestMapIsNotObeyed(t *testing.T) {
 	t.Parallel()
