@@ -146,7 +146,7 @@ func (r *reader) turns(v *engine.View) {
 		}
 	}
 	for i := range v.Calls {
-		if id := v.Calls[i].ID.Text(); id != "" && r.Threads[thread].Name == "" {
+		if id := given(v.Calls[i].ID); id != "" && r.Threads[thread].Name == "" {
 			if _, known := r.agents[id]; !known {
 				r.agents[id] = index[i]
 			}
@@ -309,7 +309,7 @@ const mostTools = 10_000
 func (r *reader) call(v *engine.View, i int, lo int32, times []int64) {
 	c, x := &v.Calls[i], &v.Pairing.Calls[i]
 	m := &v.Messages[c.Message]
-	id := strings.Clone(c.ID.Text())
+	id := given(c.ID)
 	whole := r.whole(v, m.Turn, id)
 	out := Call{
 		Turn: lo + m.Turn, Record: m.Record, At: v.Origin(v.Blocks[c.Block].Span), ID: id, Tool: r.tool(c.Name),
@@ -342,7 +342,7 @@ var states = [...]State{
 func (r *reader) loose(v *engine.View, i int, lo int32) {
 	res := &v.Results[i]
 	m := &v.Messages[res.Message]
-	id := strings.Clone(res.ID.Text())
+	id := given(res.ID)
 	r.Loose = append(r.Loose, Loose{
 		Turn: lo + m.Turn, Record: m.Record, At: v.Origin(v.Blocks[res.Block].Span), ID: id, Tool: r.tool(res.Name),
 		Fate: v.Pairing.Results[i].Fate, Bytes: length(res), Text: r.keep(v, res.Payload, r.whole(v, m.Turn, id)),
@@ -384,4 +384,12 @@ func length(res *transcript.Result) int64 {
 		n -= 2
 	}
 	return n
+}
+
+// given returns the text of an id, "" if it is absent or null.
+func given(id transcript.Token) string {
+	if !id.Given() {
+		return ""
+	}
+	return strings.Clone(id.Text())
 }
