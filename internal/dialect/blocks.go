@@ -295,11 +295,11 @@ func (d *BlocksDriver) Reader(b *transcript.Builder) Reader {
 // reader returns a reader that has no hooks yet.
 func (d *BlocksDriver) reader(b *transcript.Builder) blocksReader {
 	d.once.Do(d.compile)
-	return blocksReader{BlocksDriver: d, hooked: hooked{b: b}}
+	return blocksReader{row: d, hooked: hooked{b: b}}
 }
 
 type blocksReader struct {
-	*BlocksDriver
+	row *BlocksDriver
 	hooked
 	part   bool                      // a record of a log is being read
 	turn   source.Value              // names the turn of a part without a message id
@@ -341,15 +341,15 @@ func (r *blocksReader) Read(v source.Value) {
 }
 
 func (r *blocksReader) read(v source.Value) bool {
-	f := r.message.Read(r.b, v)
-	own := r.ResultMessage != nil && f[0].Is(r.ResultRole)
-	role := r.roleOf(f[0])
+	f := r.row.message.Read(r.b, v)
+	own := r.row.ResultMessage != nil && f[0].Is(r.row.ResultRole)
+	role := r.row.roleOf(f[0])
 	if own {
 		role = transcript.RoleTool
 	}
 	content := f[1]
 	if role == transcript.RoleNone {
-		if role = r.impliedRole(content); role == transcript.RoleNone && speaks(r.kind) {
+		if role = r.row.impliedRole(content); role == transcript.RoleNone && speaks(r.kind) {
 			role = roleOf(r.kind)
 		}
 	}
@@ -359,7 +359,7 @@ func (r *blocksReader) read(v source.Value) bool {
 	var turn string
 	switch {
 	case !r.part:
-		turn = r.split.turn(role, f[2], role == transcript.RoleUser && r.split.last != "" && !r.hasResult(content))
+		turn = r.split.turn(role, f[2], role == transcript.RoleUser && r.split.last != "" && !r.row.hasResult(content))
 	case role == transcript.RoleAssistant:
 		name := r.turn
 		if f[2].Kind() == source.String && len(f[2].Raw()) > 2 {
@@ -370,10 +370,10 @@ func (r *blocksReader) read(v source.Value) bool {
 		}
 	}
 	m := r.b.Begin(v, f[0], role, turn)
-	if r.Joined && role == transcript.RoleAssistant && r.model {
+	if r.row.Joined && role == transcript.RoleAssistant && r.model {
 		r.b.SameTurn()
 	}
-	if r.model && role == transcript.RoleAssistant && r.neverSent(content) {
+	if r.model && role == transcript.RoleAssistant && r.row.neverSent(content) {
 		r.b.SameTurn() // nothing in it is sent, so it does not end the turn
 	}
 	r.model = role == transcript.RoleAssistant
@@ -382,7 +382,7 @@ func (r *blocksReader) read(v source.Value) bool {
 		conds []*evidence.Cond
 		flag  transcript.MessageFlags
 	}{
-		{r.Aborted, transcript.MessageAborted}, {r.Hidden, transcript.MessageSuperseded}, {r.Omitted, transcript.MessageOmitted},
+		{r.row.Aborted, transcript.MessageAborted}, {r.row.Hidden, transcript.MessageSuperseded}, {r.row.Omitted, transcript.MessageOmitted},
 	} {
 		var holds bool
 		if holds, rest = anyHoldsAt(mark.conds, v, rest); holds {
@@ -390,7 +390,7 @@ func (r *blocksReader) read(v source.Value) bool {
 		}
 	}
 	if own {
-		r.result(v, &r.parts[len(r.Parts)], role)
+		r.result(v, &r.row.parts[len(r.row.Parts)], role)
 		return true
 	}
 	r.b.Marked = false
@@ -402,7 +402,7 @@ func (r *blocksReader) read(v source.Value) bool {
 			r.block(block, role)
 		}
 	case source.Object: // APIs that are defined as protocol buffers accept one block without a list
-		if r.kindOf(content) != nil {
+		if r.row.kindOf(content) != nil {
 			r.block(content, role)
 		}
 	}
@@ -440,17 +440,17 @@ func (r *blocksReader) block(v source.Value, role transcript.Role) {
 		r.b.Block(transcript.BlockOther, v, 0)
 		return
 	}
-	at := r.kindAt(v)
+	at := r.row.kindAt(v)
 	if at < 0 {
 		r.b.Fields(v, nil, nil)
-		if r.hollow(v) {
+		if r.row.hollow(v) {
 			r.b.Block(transcript.BlockText, v, transcript.BlockBlank|transcript.BlockHollow)
 			return
 		}
 		r.b.Block(transcript.BlockOther, v, 0)
 		return
 	}
-	p := &r.parts[at]
+	p := &r.row.parts[at]
 	if p.Key != "" {
 		r.b.Fields(v.Get(p.Key), nil, nil)
 	}
@@ -508,7 +508,7 @@ func (p *Part) signed(v source.Value) transcript.BlockFlags {
 func (r *blocksReader) call(v source.Value, p *readPart, role transcript.Role) {
 	f := p.lenses.Read(r.b, v)
 	call := transcript.Call{
-		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[1]), Kind: p.kind(), Answer: r.answer(v, p.Part, f[0]),
+		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[1]), Kind: p.kind(), Answer: r.row.answer(v, p.Part, f[0]),
 		WrongRole: mustNotCall(role),
 	}
 	setArgs(r.b, &call, f[2], p.Want)
@@ -549,7 +549,7 @@ func (p *Part) kind() transcript.CallKind {
 func (r *blocksReader) result(v source.Value, p *readPart, role transcript.Role) {
 	f := p.lenses.Read(r.b, v)
 	res := transcript.Result{
-		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]), Kind: p.kind(), Answer: r.answer(v, p.Part, f[0]),
+		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]), Kind: p.kind(), Answer: r.row.answer(v, p.Part, f[0]),
 	}
 	res.Error, _ = anyHoldsAt(p.Error, v, f[3:])
 	res.Hold(f[1])
@@ -560,7 +560,7 @@ func (r *blocksReader) result(v source.Value, p *readPart, role transcript.Role)
 	switch {
 	case res.Answer == transcript.AnswerProvider:
 		res.WrongRole = role == transcript.RoleUser
-	case role == transcript.RoleAssistant && r.Inline && r.inline(res):
+	case role == transcript.RoleAssistant && r.row.Inline && r.inline(res):
 		res.Answer = transcript.AnswerProvider
 	case role == transcript.RoleAssistant:
 		res.WrongRole = true

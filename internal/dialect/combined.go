@@ -230,12 +230,12 @@ func (d *Combined) Reader(b *transcript.Builder) Reader {
 // reader returns a reader that has no hooks yet.
 func (d *Combined) reader(b *transcript.Builder) combinedReader {
 	return combinedReader{
-		Combined: d, hooked: hooked{b: b}, made: map[string]int32{}, answered: map[string]int32{}, noResult: map[string]int32{},
+		row: d, hooked: hooked{b: b}, made: map[string]int32{}, answered: map[string]int32{}, noResult: map[string]int32{},
 	}
 }
 
 type combinedReader struct {
-	*Combined
+	row *Combined
 	hooked
 	made map[string]int32 // the message's calls by raw id, the first of each
 	// answered holds the calls whose record has a result, by raw id, until another
@@ -255,7 +255,7 @@ func (r *combinedReader) read(v source.Value) {
 	r.b.Fields(v, nil, nil)
 	from := len(r.b.Conv.Messages)
 	r.message(v)
-	if evidence.AnyHolds(r.Aborted, v) {
+	if evidence.AnyHolds(r.row.Aborted, v) {
 		flagMessages(r.b.Conv, from, transcript.MessageAborted)
 	}
 }
@@ -277,25 +277,25 @@ func (r *combinedReader) clearCalls() {
 // message reads an element.
 func (r *combinedReader) message(v source.Value) {
 	b := r.b
-	roleVal := member(r.Role, v)
-	role := r.roleOf(roleVal)
+	roleVal := member(r.row.Role, v)
+	role := r.row.roleOf(roleVal)
 	if role == transcript.RoleOther {
 		return
 	}
-	m := b.Begin(v, roleVal, role, r.Turn.name(v))
+	m := b.Begin(v, roleVal, role, r.row.Turn.name(v))
 	if role == transcript.RoleUser {
 		m.Flags |= transcript.MessageTyped
 	}
 	r.clearCalls()
 	at := len(b.Conv.Calls)
-	r.text(member(r.Text, v))
-	for i := range r.Records {
-		r.records(v, &r.Records[i], role)
+	r.text(member(r.row.Text, v))
+	for i := range r.row.Records {
+		r.records(v, &r.row.Records[i], role)
 	}
 	results := len(b.Conv.Results)
 	calls := len(b.Conv.Calls)
-	for e := range r.Results.elements(v) {
-		if e.Span() == v.Span() && (calls > at || r.Results.ID != "" && !isSet(r.Results.ID.In(e))) {
+	for e := range r.row.Results.elements(v) {
+		if e.Span() == v.Span() && (calls > at || r.row.Results.ID != "" && !isSet(r.row.Results.ID.In(e))) {
 			continue // such an element is a message, not a result
 		}
 		r.result(e, calls > at)
@@ -305,7 +305,7 @@ func (r *combinedReader) message(v source.Value) {
 		m.Role = transcript.RoleTool
 		m.Flags &^= transcript.MessageTyped | transcript.MessagePlainRole
 	}
-	if b.Message().Void() && len(r.Plain) > 0 && leadsTo(v, r.Plain) {
+	if b.Message().Void() && len(r.row.Plain) > 0 && leadsTo(v, r.row.Plain) {
 		b.Message().Flags |= transcript.MessageEmpty
 	}
 }
@@ -323,10 +323,10 @@ func (r *combinedReader) text(v source.Value) {
 
 // pairs reports whether a part of a text is also read as a call or a result.
 func (r *combinedReader) pairs(part source.Value) bool {
-	is := r.Results.result(part) && r.Results.In == r.Text
-	for i := range r.Records {
-		_, _, record := r.Records[i].record(part)
-		is = is || record && r.Records[i].In == r.Text
+	is := r.row.Results.result(part) && r.row.Results.In == r.row.Text
+	for i := range r.row.Records {
+		_, _, record := r.row.Records[i].record(part)
+		is = is || record && r.row.Records[i].In == r.row.Text
 	}
 	return is
 }
@@ -364,7 +364,7 @@ func (r *combinedReader) records(v source.Value, rs *Records, role transcript.Ro
 // call reads the call in the record rec of element e, in message v.
 func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role transcript.Role) {
 	b := r.b
-	main := rs == &r.Records[0]
+	main := rs == &r.row.Records[0]
 	if rs.In != "" {
 		b.Fields(rec, nil, nil)
 	}
@@ -393,7 +393,7 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 	switch {
 	case member(rs.ByProvider, rec).True():
 		call.Answer = transcript.AnswerProviderRecord
-	case slices.Contains(r.NoResultTools, call.Name.Text()):
+	case slices.Contains(r.row.NoResultTools, call.Name.Text()):
 		call.Answer = transcript.AnswerNone
 	case !apart:
 		call.Answer = transcript.AnswerOwnRecord
@@ -470,18 +470,18 @@ func (r *combinedReader) noteSecondID(call int32, e, rec source.Value, rs *Recor
 
 // result reads a result in an element of its own.
 func (r *combinedReader) result(e source.Value, called bool) {
-	if !r.Results.result(e) {
+	if !r.row.Results.result(e) {
 		return
 	}
-	id := member(r.Results.ID, e)
+	id := member(r.row.Results.ID, e)
 	switch call, repeats := r.answered[string(id.Raw())]; {
-	case noID(id) && (r.Results.Unnamed && !called || len(r.answered) > 0): // the result names no call
+	case noID(id) && (r.row.Results.Unnamed && !called || len(r.answered) > 0): // the result names no call
 		r.b.Block(transcript.BlockOther, e, 0)
 		return
 	case repeats && !r.resent: // the result repeats the record of its call
 		r.b.Block(transcript.BlockOther, e, 0)
 		r.b.Conv.Copies = append(r.b.Conv.Copies, transcript.Copy{
-			Call: call, Block: e.Span(), ID: transcript.TokenOf(id, e.Span()), IDKey: r.Results.ID.Key(), Name: transcript.Token{Span: e.Span()},
+			Call: call, Block: e.Span(), ID: transcript.TokenOf(id, e.Span()), IDKey: r.row.Results.ID.Key(), Name: transcript.Token{Span: e.Span()},
 		})
 		return
 	}
@@ -490,13 +490,13 @@ func (r *combinedReader) result(e source.Value, called bool) {
 		delete(r.noResult, string(id.Raw()))
 	}
 	res := transcript.Result{
-		ID: token(e, r.Results.ID, id), Name: transcript.TokenOf(member(r.Results.Name, e), e.Span()),
-		Error: isSet(member(r.Results.Error, e)),
+		ID: token(e, r.row.Results.ID, id), Name: transcript.TokenOf(member(r.row.Results.Name, e), e.Span()),
+		Error: isSet(member(r.row.Results.Error, e)),
 	}
-	if (r.Results.Unnamed || r.Results.ID == "") && noID(id) {
+	if (r.row.Results.Unnamed || r.row.Results.ID == "") && noID(id) {
 		res.Answer = transcript.AnswerByPosition
 	}
-	res.Hold(r.Results.Payload.In(e))
+	res.Hold(r.row.Results.Payload.In(e))
 	r.b.Result(e, res)
 }
 

@@ -88,11 +88,11 @@ func (d *Events) Reader(b *transcript.Builder) Reader {
 
 // reader returns a reader that has no hooks yet.
 func (d *Events) reader(b *transcript.Builder) eventsReader {
-	return eventsReader{Events: d, hooked: hooked{b: b}}
+	return eventsReader{row: d, hooked: hooked{b: b}}
 }
 
 type eventsReader struct {
-	*Events
+	row *Events
 	hooked
 	model  bool // the previous event was the assistant's
 	called bool // the assistant's turn has a call
@@ -106,13 +106,13 @@ func (r *eventsReader) Read(v source.Value) { r.element(v, r.read) }
 
 func (r *eventsReader) read(v source.Value) {
 	r.b.Fields(v, nil, nil)
-	typ := r.Type.In(v)
-	if c := r.call(typ); c != nil {
+	typ := r.row.Type.In(v)
+	if c := r.row.call(typ); c != nil {
 		r.begin(v, source.Value{}, transcript.RoleAssistant, c.Turn.name(v), false).Flags |= transcript.MessageItem
 		r.makes(v, c)
 		return
 	}
-	if res := r.result(typ); res != nil && res.In != "" {
+	if res := r.row.result(typ); res != nil && res.In != "" {
 		r.begin(v, source.Value{}, transcript.RoleTool, "", false)
 		for _, e := range res.In.In(v).Present() {
 			r.answer(e, res.ID, res.Payload, evidence.AnyHolds(res.Error, e))
@@ -123,14 +123,14 @@ func (r *eventsReader) read(v source.Value) {
 		r.answer(v, res.ID, res.Payload, evidence.AnyHolds(res.Error, v))
 		return
 	}
-	s := r.message(typ)
+	s := r.row.message(typ)
 	if s == nil {
 		return
 	}
 	role, at := s.Role, source.Value{}
 	if s.RoleAt != "" {
 		at = s.RoleAt.In(v)
-		role = roleIn(r.Roles, at)
+		role = roleIn(r.row.Roles, at)
 	}
 	turn := ""
 	if role == transcript.RoleAssistant {

@@ -143,11 +143,11 @@ func (d *Items) Reader(b *transcript.Builder) Reader {
 
 // reader returns a reader that has no hooks yet.
 func (d *Items) reader(b *transcript.Builder) itemsReader {
-	return itemsReader{Items: d, hooked: hooked{b: b}, itemIDs: map[string]string{}}
+	return itemsReader{row: d, hooked: hooked{b: b}, itemIDs: map[string]string{}}
 }
 
 type itemsReader struct {
-	*Items
+	row *Items
 	hooked
 	// itemIDs maps a call's own id to its pairing id, for outputs that use the own
 	// id.
@@ -162,7 +162,7 @@ func (r *itemsReader) Read(v source.Value) { r.element(v, r.read) }
 func (r *itemsReader) read(v source.Value) {
 	b := r.b
 	var f [4]source.Value
-	b.Fields(v, []string{r.Type, r.Role, r.Text, r.Item}, f[:])
+	b.Fields(v, []string{r.row.Type, r.row.Role, r.row.Text, r.row.Item}, f[:])
 	typ, roleVal, content, item := f[0], f[1], f[2], f[3]
 	var flags transcript.BlockFlags
 	if item.Kind() == source.String {
@@ -172,7 +172,7 @@ func (r *itemsReader) read(v source.Value) {
 		m := b.Begin(v, roleVal, role, "")
 		// Consecutive items of the assistant are one turn, until it speaks again
 		// after a call.
-		speaks := !typ.Exists() || contains(r.Messages, typ)
+		speaks := !typ.Exists() || contains(r.row.Messages, typ)
 		if role == transcript.RoleAssistant && r.model && !(speaks && r.called) {
 			b.SameTurn()
 			m = b.Message()
@@ -182,13 +182,13 @@ func (r *itemsReader) read(v source.Value) {
 		r.model = role == transcript.RoleAssistant
 		return m
 	}
-	p, isCall := r.pair(typ)
+	p, isCall := r.row.pair(typ)
 	switch {
 	case p != nil && isCall:
 		begin(transcript.RoleAssistant).Flags |= transcript.MessageItem
 		r.called = true
-		id := r.id(v, p, true)
-		call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), Kind: p.Kind, Name: transcript.TokenOf(v.Get(r.Name), v.Span())}
+		id := r.row.id(v, p, true)
+		call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), Kind: p.Kind, Name: transcript.TokenOf(v.Get(r.row.Name), v.Span())}
 		switch {
 		case p.Args == "":
 			call.Form = transcript.ArgsText
@@ -197,7 +197,7 @@ func (r *itemsReader) read(v source.Value) {
 		default:
 			setArgs(r.b, &call, v.Get(p.Args), transcript.ArgsWantString)
 		}
-		if v.Get(r.Execution).Is("server") {
+		if v.Get(r.row.Execution).Is("server") {
 			call.Answer = transcript.AnswerProviderRecord
 		}
 		if isSet(item) && isSet(id) {
@@ -205,40 +205,40 @@ func (r *itemsReader) read(v source.Value) {
 		}
 		r.addCall(v, call, flags)
 	case p != nil:
-		if v.Get(r.Execution).Is("server") {
+		if v.Get(r.row.Execution).Is("server") {
 			begin(transcript.RoleAssistant).Flags |= transcript.MessageItem
 			b.Block(transcript.BlockOther, v, flags)
 			return
 		}
 		begin(transcript.RoleTool).Flags |= transcript.MessageItem
-		id := r.id(v, p, false)
+		id := r.row.id(v, p, false)
 		res := transcript.Result{ID: transcript.TokenOf(id, v.Span()), Kind: p.Kind, Name: transcript.Token{Span: v.Span()}}
-		if p.OutputID == r.Item && p.OutputID != "" && !r.keyed(v) {
+		if p.OutputID == r.row.Item && p.OutputID != "" && !r.row.keyed(v) {
 			if call, known := r.itemIDs[res.ID.Raw]; known {
 				res.ID.Raw = call
 			}
 		}
 		res.Hold(v.Get(p.payload()))
 		r.addResult(v, res)
-	case contains(r.ProviderCalls, typ):
+	case contains(r.row.ProviderCalls, typ):
 		begin(transcript.RoleAssistant).Flags |= transcript.MessageItem
 		b.Call(v, transcript.Call{
-			ID: transcript.TokenOf(item, v.Span()), Name: transcript.TokenOf(v.Get(r.Name), v.Span()),
+			ID: transcript.TokenOf(item, v.Span()), Name: transcript.TokenOf(v.Get(r.row.Name), v.Span()),
 			Answer: transcript.AnswerProviderRecord, Form: transcript.ArgsText,
 		}, flags)
-	case typ.Is(r.Reasoning):
+	case typ.Is(r.row.Reasoning):
 		begin(transcript.RoleAssistant).Flags |= transcript.MessageItem
-		if s := v.Get(r.Sealed); s.Kind() == source.String && len(s.Raw()) > 2 {
+		if s := v.Get(r.row.Sealed); s.Kind() == source.String && len(s.Raw()) > 2 {
 			flags |= transcript.BlockSigned
 		}
 		b.Block(transcript.BlockReasoning, v, flags)
-	case roleVal.Kind() == source.String, r.roleless(v):
-		m := begin(roleIn(r.Roles, roleVal))
+	case roleVal.Kind() == source.String, r.row.roleless(v):
+		m := begin(roleIn(r.row.Roles, roleVal))
 		r.texts(content, flags, func(part source.Value) { r.typed(part, transcript.BlockMedia, flags) })
 		if hollow(content) {
 			markHollow(m, content)
 		}
-	case r.Reference != "" && typ.Is(r.Reference):
+	case r.row.Reference != "" && typ.Is(r.row.Reference):
 		b.Conv.References = true
 		begin(transcript.RoleOther).Flags |= transcript.MessageItem
 		b.Block(transcript.BlockOther, v, flags|transcript.BlockReference)

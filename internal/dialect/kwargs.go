@@ -67,7 +67,7 @@ func (r *customReader) onCall(v source.Value, call transcript.Call) (transcript.
 // onResult sets the kind of a result of the older API. If the role is the name of a class, that
 // of the older API is, too.
 func (r *kwargsReader) onResult(v source.Value, res transcript.Result) transcript.Result {
-	if r.now.roleVal.Is("function") || r.Role.Nth(1).In(v).Is("FunctionMessage") {
+	if r.now.roleVal.Is("function") || r.row.Role.Nth(1).In(v).Is("FunctionMessage") {
 		res.Kind, res.Answer = transcript.KindLegacyFunction, transcript.AnswerByPosition
 	}
 	return res

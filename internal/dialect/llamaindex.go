@@ -82,7 +82,7 @@ func (r *llamaIndexReader) onEnd(v source.Value) {
 		return
 	}
 	for _, call := range kwargsCalls.In(v).Present() {
-		r.kwargs.call(call, &r.kwargs.parts[0], m.Role)
+		r.kwargs.call(call, &r.kwargs.row.parts[0], m.Role)
 		m.Flags &^= transcript.MessageNull | transcript.MessageEmpty
 	}
 }

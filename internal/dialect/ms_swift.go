@@ -77,8 +77,8 @@ func (r *msSwiftReader) onElement(v source.Value) source.Value {
 // them are one turn.
 func (r *msSwiftReader) onEnd(v source.Value) {
 	r.textCallsReader.onEnd(v)
-	calls := contains(r.roles, r.Role.In(v))
-	if content := r.Content.In(v); calls && content.Kind() != source.String {
+	calls := contains(r.roles, r.row.Role.In(v))
+	if content := r.row.Content.In(v); calls && content.Kind() != source.String {
 		r.readJSONCalls(content)
 	}
 	if calls && r.model {
@@ -105,8 +105,8 @@ func (r *msSwiftReader) readJSONCalls(content source.Value) {
 		return
 	}
 	call := transcript.Call{
-		ID: transcript.Token{Span: content.Span()}, Name: transcript.TokenOf(r.Name.In(content), content.Span()), Answer: transcript.AnswerByPosition,
+		ID: transcript.Token{Span: content.Span()}, Name: transcript.TokenOf(r.row.Name.In(content), content.Span()), Answer: transcript.AnswerByPosition,
 	}
-	setArgs(r.b, &call, r.Args.In(content), transcript.ArgsWantAny)
+	setArgs(r.b, &call, r.row.Args.In(content), transcript.ArgsWantAny)
 	r.b.Call(content, call, 0)
 }

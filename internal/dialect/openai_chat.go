@@ -137,7 +137,7 @@ func (r *chatReader) onCall(v source.Value, call transcript.Call) (transcript.Ca
 		r.ollama()
 	}
 	if !custom && r.bareness != bareRuledOut {
-		r.noteBare(call.Form == transcript.ArgsObject && !isSet(r.ID.In(v)) && isSet(v.Get("function")) && !isSet(v.Get("type")))
+		r.noteBare(call.Form == transcript.ArgsObject && !isSet(r.row.ID.In(v)) && isSet(v.Get("function")) && !isSet(v.Get("type")))
 	}
 	return call, true
 }

@@ -263,11 +263,11 @@ func (d *SideListDriver) Reader(b *transcript.Builder) Reader {
 
 // reader returns a reader that has no hooks yet.
 func (d *SideListDriver) reader(b *transcript.Builder) sideListReader {
-	return sideListReader{SideList: d.SideList, lenses: d.compiled(), hooked: hooked{b: b}}
+	return sideListReader{row: d.SideList, lenses: d.compiled(), hooked: hooked{b: b}}
 }
 
 type sideListReader struct {
-	*SideList
+	row *SideList
 	hooked
 	lenses *sideLenses
 	vals   []source.Value
@@ -311,7 +311,7 @@ func (r *sideListReader) answersText(content source.Value) bool {
 	if id := r.vals[slotResultID]; id.Kind() == source.String || id.First().Exists() {
 		return false
 	}
-	return r.opened || r.opens(content, r.ResultTag)
+	return r.opened || r.opens(content, r.row.ResultTag)
 }
 
 // opens reports whether a text, or one of its parts, has an opening tag.
@@ -350,7 +350,7 @@ func (r *sideListReader) Read(v source.Value) { r.element(v, r.read) }
 
 func (r *sideListReader) read(v source.Value) {
 	b := r.b
-	body := r.body(v)
+	body := r.row.body(v)
 	if body.Span() != v.Span() {
 		b.Fields(v, nil, nil)
 	}
@@ -358,20 +358,20 @@ func (r *sideListReader) read(v source.Value) {
 	var roleVal source.Value
 	var role transcript.Role
 	if !r.lenses.flat {
-		roleVal, role = r.role(v)
-	} else if named, known := r.named(r.vals[slotRole]); known {
+		roleVal, role = r.row.role(v)
+	} else if named, known := r.row.named(r.vals[slotRole]); known {
 		roleVal, role = r.vals[slotRole], named
 	}
 	content, calls, more := r.vals[slotContent], r.vals[slotCalls], r.vals[slotMore]
 	if !roleVal.Exists() {
-		roleVal, role = r.Role.In(v), transcript.RoleOther
+		roleVal, role = r.row.Role.In(v), transcript.RoleOther
 		if !roleVal.Exists() || roleVal.Kind() == source.Null {
 			role = transcript.RoleNone
 		}
 	}
 	// Some programs use another role for the model, and some messages have no role.
 	// A message that makes calls is the assistant's.
-	shaped := !r.otherShape(role, r.vals[slotResultID], calls)
+	shaped := !r.row.otherShape(role, r.vals[slotResultID], calls)
 	makes := firstCall(calls).Exists() && shaped || more.Kind() == source.Object
 	switch {
 	case makes && (role == transcript.RoleOther || role == transcript.RoleNone):
@@ -400,13 +400,13 @@ func (r *sideListReader) read(v source.Value) {
 	}
 	switch {
 	case role == transcript.RoleAssistant && !makes && !taken:
-		r.said, r.opened = !hollow(content), r.opens(content, r.CallTag)
+		r.said, r.opened = !hollow(content), r.opens(content, r.row.CallTag)
 	case role != transcript.RoleTool:
 		r.said, r.opened = false, false
 	}
 	// A list of calls without a valid call still counts as content.
 	full := !hollow(content) || !hollow(calls) || !hollow(more) || role == transcript.RoleTool
-	for _, other := range r.vals[slots : slots+len(r.Other)] {
+	for _, other := range r.vals[slots : slots+len(r.row.Other)] {
 		full = full || !hollow(other)
 	}
 	if !full {
@@ -417,11 +417,11 @@ func (r *sideListReader) read(v source.Value) {
 	}
 	wrong := r.now.wrong()
 	for _, c := range calls.Present() {
-		r.readCall(c, r.Want, wrong)
+		r.readCall(c, r.row.Want, wrong)
 	}
 	for _, c := range calls.Members() { // some programs write a map, by index
 		if isSet(c) {
-			r.readCall(c, r.Want, wrong)
+			r.readCall(c, r.row.Want, wrong)
 		}
 	}
 }
@@ -438,7 +438,7 @@ func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention
 		owner, name, args, r.numbered = function, g[0], g[1], isSet(g[2])
 	}
 	call.Name = transcript.TokenOf(name, owner.Span())
-	if r.Function != "" && owner.Span() == v.Span() && name.Exists() {
+	if r.row.Function != "" && owner.Span() == v.Span() && name.Exists() {
 		want = transcript.ArgsWantAny // such calls are not sent to the provider in this form
 	}
 	setArgs(r.b, &call, args, want)
@@ -498,7 +498,7 @@ func (r *sideListReader) results(v, body source.Value) {
 	res := transcript.Result{Name: transcript.TokenOf(r.vals[slotResultName], body.Span())}
 	res.Hold(r.vals[slotContent])
 	if failed := r.vals[slotError]; failed.Exists() && failed.Kind() != source.Null {
-		res.Error = r.Failed == "" || writes(failed, r.Failed)
+		res.Error = r.row.Failed == "" || writes(failed, r.row.Failed)
 	}
 	id := r.lenses.resultIDs.pick(r.vals, r.vals[slotResultID])
 	if id.Kind() == source.Array && id.First().Exists() {
@@ -529,9 +529,9 @@ func (r *sideListReader) part(v source.Value) {
 		r.b.Block(transcript.BlockText, v, textFlags(text))
 		return
 	}
-	if contains(r.Thoughts, tag) {
+	if contains(r.row.Thoughts, tag) {
 		var flags transcript.BlockFlags
-		for _, key := range r.Signature {
+		for _, key := range r.row.Signature {
 			if s := v.Get(key); s.Kind() == source.String && len(s.Raw()) > 2 {
 				flags = transcript.BlockSigned
 			}

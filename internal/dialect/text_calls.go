@@ -61,7 +61,7 @@ func (r *textCallsReader) onMessage() bool {
 		r.spoke, r.called = true, true
 		r.readCalls(m.content)
 		r.list, r.answers = r.b.Conv.Calls[lo:], 0
-	case m.role == transcript.RoleTool && len(r.roles) > 0 && !r.spoke && r.said && !m.roleVal.Is(string(r.Tool.Nth(0))):
+	case m.role == transcript.RoleTool && len(r.roles) > 0 && !r.spoke && r.said && !m.roleVal.Is(string(r.row.Tool.Nth(0))):
 		r.text(m.content)
 	default:
 		return false
@@ -105,7 +105,7 @@ func (r *textCallsReader) readCalls(text source.Value) {
 			ID: transcript.Token{Span: block.Span()}, Name: transcript.Token{Span: block.Span()},
 			Args: block.Span(), Form: transcript.ArgsString, Want: transcript.ArgsWantString, Answer: transcript.AnswerByPosition,
 		}
-		if name := r.Name.In(c); name.Exists() {
+		if name := r.row.Name.In(c); name.Exists() {
 			call.Name.Raw = string(name.Raw())
 		}
 		if form == transcript.ArgsStringBad {

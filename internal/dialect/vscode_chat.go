@@ -70,7 +70,7 @@ func (r *vsCodeReader) onElement(v source.Value) source.Value {
 	} else if !hollow(v.Get("response")) {
 		r.message(v)
 	}
-	if evidence.AnyHolds(r.Aborted, v) {
+	if evidence.AnyHolds(r.row.Aborted, v) {
 		flagMessages(r.b.Conv, from, transcript.MessageAborted)
 	}
 	if evidence.AnyHolds(vsCodeHidden, v) {
