@@ -77,8 +77,11 @@ func (b *baselines) read(c *check, files []*target) error {
 		}
 		var err error
 		if b.files[path], err = readBaseline(path); err != nil {
-			if !mayExist(path) {
-				err = fmt.Errorf("%w; toolguard baseline creates it", err)
+			if by := ""; !mayExist(path) {
+				if b.given == "" {
+					by = t.config.Path + " names it, and "
+				}
+				err = fmt.Errorf("%w; %stoolguard baseline creates it", err, by)
 			}
 			return err
 		}
