@@ -61,7 +61,7 @@ func (c *statsColumn) width() int {
 
 // Stats writes counts for people.
 func Stats(w io.Writer, r *StatsRun, opts StatsOptions) error {
-	s := &statsText{opts: opts, style: newStyle(opts.Color)}
+	s := &statsText{opts: opts, style: newStyle(opts.Color), out: lines{ascii: opts.ASCII}}
 	s.head(r)
 	for i := range r.Tables {
 		if len(r.Tables[i].Rows) > 0 {
@@ -537,7 +537,7 @@ type SpreadRun struct {
 
 // StatsSpread writes which ones of many files have errors.
 func StatsSpread(w io.Writer, r *SpreadRun, opts StatsOptions) error {
-	s := &statsText{opts: opts, style: newStyle(opts.Color)}
+	s := &statsText{opts: opts, style: newStyle(opts.Color), out: lines{ascii: opts.ASCII}}
 	x := stats.Spread(r.Bad)
 	bad := 0
 	for _, is := range r.Bad {
