@@ -215,15 +215,16 @@ func (x *showing) commandFor(t *target) func(f *engine.Finding) string {
 		path = "FILE"
 	}
 	return func(f *engine.Finding) string {
+		class := []string{}
 		switch {
 		case f.Fix == nil || t.stdin:
 			return ""
 		case f.Fix.ByStrategy && f.Rule.Change() != "":
-			return "toolguard fix --write --strategy " + f.Rule.Name + "=" + f.Rule.Change() + " " + path
+			class = []string{"--strategy " + f.Rule.Name + "=" + f.Rule.Change()}
 		case f.Fix.Class == operation.Unsafe:
-			return "toolguard fix --write --unsafe " + path
+			class = []string{"--unsafe"}
 		}
-		return "toolguard fix --write " + path
+		return x.toFix(class) + " " + path
 	}
 }
 
