@@ -426,6 +426,9 @@ func (m *mapper) thread(n int32, depth int) {
 	}
 }
 
+// mainName is what a conversation without a name is called.
+const mainName = "main"
+
 // heading writes which thread it is, unless the file has only one.
 func (m *mapper) heading(t *session.Thread, depth int) {
 	m.threads++
@@ -446,7 +449,7 @@ func (m *mapper) heading(t *session.Thread, depth int) {
 	case t.Row:
 		name = fmt.Sprintf("row at line %d", m.line(t.At))
 	case name == "":
-		name = "main"
+		name = mainName
 	}
 	if depth > 0 {
 		lead = append(m.lead(-1, "", ""), lead...)
