@@ -199,6 +199,61 @@ func TestMapFixed(t *testing.T) {
 	}
 }
 
+// TestMapFixedNamesRepairs: above turns that change is the repair that changes them, also if results that
+// stay are between, or if the repair writes the record anew somewhere else. One that changes no turn says
+// in which line it is.
+func TestMapFixedNamesRepairs(t *testing.T) {
+	t.Parallel()
+	raw := `{"id":"g1","timestamp":"2026-09-09T10:00:02.000Z","type":"gemini","content":"Two lists`
+	for _, tt := range []struct {
+		path, old, new string
+		want           []string // the rows that are neither before nor after
+	}{
+		{path: "langchain/broken/content-blocks-missing.json", want: []string{"additive: insert a placeholder result after messages.2 [missing-tool-result]"}},
+		{path: "codebuddy/broken/session.jsonl", want: []string{
+			"additive: insert a placeholder result after messages.3 [missing-tool-result]", `unsafe: turn the result for "call_9" into text [orphan-tool-result]`,
+		}},
+		{path: "gemini-cli/broken/results-twice.jsonl", old: raw, new: strings.Replace(raw, "Two ", "Two\n", 1), want: []string{
+			`safe: escape the line feeds as \n [raw-newline-in-string]`, "safe: drop the identical copy [duplicate-tool-result]",
+			"safe: drop the identical copy [duplicate-tool-result]", `safe: escape the line feeds as \n [raw-newline-in-string], line 3`,
+		}},
+	} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "testdata", "transcripts", tt.path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tt.old != "" {
+			text = bytes.ReplaceAll(text, []byte(tt.old), []byte(tt.new))
+		}
+		src, before := sessionOf(t, text, session.Options{Texts: true})
+		f, err := engine.Settle(t.Context(), src, engine.FixOptions{Unsafe: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := session.Read(t.Context(), f.Pieces.Source(), session.Options{Texts: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := mapOf(t, func(w io.Writer) error { return MapFixed(w, src, f, before, after, MapOptions{}) })
+		var got []string
+		blocks := strings.Split(out, "\n\n")
+		for _, block := range blocks[1 : len(blocks)-1] {
+			rows := strings.Split(block, "\n")
+			if strings.HasPrefix(rows[0], "-") || strings.HasPrefix(rows[0], "+") {
+				t.Errorf("%s: no repair of these turns:\n%s", tt.path, block)
+			}
+			for _, row := range rows {
+				if !strings.HasPrefix(row, "-") && !strings.HasPrefix(row, "+") {
+					got = append(got, row)
+				}
+			}
+		}
+		if strings.Join(got, "\n") != strings.Join(tt.want, "\n") {
+			t.Errorf("%s: got %q\n%s", tt.path, got, out)
+		}
+	}
+}
+
 // TestMapFixedNamesResults: a turn that holds only results is shown with them if it changes.
 func TestMapFixedNamesResults(t *testing.T) {
 	t.Parallel()
