@@ -267,9 +267,13 @@ func shellPath(path, home string) string {
 	case report.Printable(path) == path:
 		return begin + "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 	}
-	// A shell does not read what Printable shows of such a path.
+	return begin + shellBytes(path) // a shell does not read what Printable shows of such a path
+}
+
+// shellBytes returns any text as a shell reads it, in printable characters of ASCII.
+func shellBytes(path string) string {
 	var b strings.Builder
-	b.WriteString(begin + "$'")
+	b.WriteString("$'")
 	for i := range len(path) {
 		switch c := path[i]; {
 		case c == '\'' || c == '\\':

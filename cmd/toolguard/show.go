@@ -14,8 +14,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/detect"
@@ -79,7 +81,7 @@ asked for, 2 if the transcript cannot be read or the command line is wrong.`,
   toolguard show --html report/ ~/.claude/projects`,
 		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			x, err := newShowing(a, f, cmd.Flags().Changed)
+			x, err := newShowing(a, f, cmd.Flags())
 			if err != nil {
 				return err
 			}
@@ -137,11 +139,13 @@ func someFiles(cmd *cobra.Command, args []string) error {
 type showing struct {
 	*check
 	flags  *showFlags
+	given  *pflag.FlagSet
 	lo, hi int // the turns that are asked for; -1 for all
 }
 
 // newShowing validates the flags and returns the run that they ask for.
-func newShowing(a *app, f *showFlags, changed func(string) bool) (*showing, error) {
+func newShowing(a *app, f *showFlags, given *pflag.FlagSet) (*showing, error) {
+	changed := given.Changed
 	f.formats, f.noBaseline, f.jobs = []string{"text"}, true, 1
 	c, err := newCheck(a, &f.checkFlags)
 	if err != nil {
@@ -149,7 +153,7 @@ func newShowing(a *app, f *showFlags, changed func(string) bool) (*showing, erro
 	}
 	c.outputs = nil
 	c.baselines.off = true
-	x := &showing{check: c, flags: f, lo: -1, hi: -1}
+	x := &showing{check: c, flags: f, given: given, lo: -1, hi: -1}
 	if c.strategy, err = strategies(f.strategy); err != nil {
 		return nil, err
 	}
@@ -300,27 +304,59 @@ func (x *showing) fixCommand(t *target) string {
 	if t.stdin {
 		return ""
 	}
-	words := []string{"toolguard fix --write"}
-	f := x.flags
-	switch {
-	case f.safeOnly:
-		words = append(words, "--safe-only")
-	case f.unsafe:
-		words = append(words, "--unsafe")
+	return x.toFix(nil) + " " + x.shell(t.path)
+}
+
+// classFlags say which classes of repairs are made, and repairFlags what else decides how a file is
+// repaired. fix has all of them, too.
+var (
+	classFlags  = []string{"safe-only", "unsafe"}
+	repairFlags = []string{"strategy", "select", "ignore", "severity", "provider", "tools", "from", "send", "config", "isolated", "max-size"}
+)
+
+// toFix returns a command that repairs as was asked for: with the flags that were given. class, unless it
+// is nil, replaces those for the classes of repairs, and the strategy of a rule that it names.
+func (x *showing) toFix(class []string) string {
+	words := append([]string{"toolguard fix --write"}, class...)
+	names := repairFlags
+	if class == nil {
+		names = slices.Concat(classFlags, repairFlags)
 	}
-	for _, choice := range f.strategy {
-		words = append(words, "--strategy "+choice)
+	for _, name := range names {
+		flag := x.given.Lookup(name)
+		if !flag.Changed {
+			continue
+		}
+		values := []string{flag.Value.String()}
+		if list, is := flag.Value.(pflag.SliceValue); is {
+			values = list.GetSlice()
+		}
+		for _, value := range values {
+			rule, _, _ := strings.Cut(value, "=")
+			switch {
+			case name == "strategy" && slices.ContainsFunc(class, func(c string) bool { return strings.HasPrefix(c, "--strategy "+rule+"=") }):
+			case flag.NoOptDefVal != "" && value == flag.NoOptDefVal:
+				words = append(words, "--"+name)
+			case flag.NoOptDefVal != "":
+				words = append(words, "--"+name+"="+value)
+			case x.flags.redact && (name == "tools" || name == "config"): // its path may tell something
+				words = append(words, "--"+name+" FILE")
+			case strings.HasPrefix(value, "-"):
+				words = append(words, "--"+name+"="+strings.TrimPrefix(x.shell(value), "./"))
+			default:
+				words = append(words, "--"+name+" "+x.shell(value))
+			}
+		}
 	}
-	if f.target != "" {
-		words = append(words, "--provider "+shellPath(f.target, ""))
+	return strings.Join(words, " ")
+}
+
+// shell returns a path or a value as a shell reads it, in the characters that the terminal shows.
+func (x *showing) shell(text string) string {
+	if strings.IndexFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) >= 0 && !unicodeLocale(x.env) && runtime.GOOS != "windows" {
+		return shellBytes(text)
 	}
-	if f.dialect != "" {
-		words = append(words, "--from "+shellPath(f.dialect, ""))
-	}
-	if f.send {
-		words = append(words, "--send")
-	}
-	return strings.Join(append(words, shellPath(t.path, "")), " ")
+	return shellPath(text, "")
 }
 
 // manyRepairs is how many repairs of a file are easier to look at turn by turn.

@@ -32,6 +32,12 @@ const indexName = "index.html"
 // pages writes the sessions that paths name as pages: one file, or a directory with an index.
 func (x *showing) pages(ctx context.Context, paths []string) error {
 	to := x.flags.html
+	switch {
+	case x.streamed(to) == "-":
+		return errors.New("--html: expected a file or a directory")
+	case packedName(to):
+		return fmt.Errorf("--html: %s: toolguard writes no compressed files", to)
+	}
 	ts, err := x.targets(paths)
 	if err != nil {
 		return err
@@ -57,7 +63,7 @@ func (x *showing) pages(ctx context.Context, paths []string) error {
 		return err
 	}
 	index := filepath.Join(to, indexName)
-	if err := x.mayWrite(ts, index); err != nil {
+	if err := x.mayWriteIn(ts, index); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(to, 0o777); err != nil {
@@ -72,7 +78,7 @@ func (x *showing) pages(ctx context.Context, paths []string) error {
 		if x.flags.redact {
 			name = fmt.Sprintf("session-%d.html", len(entries)+1)
 		}
-		into := func() (string, error) { return filepath.Join(to, name), x.mayWrite(ts, filepath.Join(to, name)) }
+		into := func() (string, error) { return filepath.Join(to, name), x.mayWriteIn(ts, filepath.Join(to, name)) }
 		var entry *page.Entry
 		err := contain.Do(func() (err error) {
 			entry, err = x.page(ctx, t, into, indexName, false)
@@ -215,15 +221,16 @@ func (x *showing) commandFor(t *target) func(f *engine.Finding) string {
 		path = "FILE"
 	}
 	return func(f *engine.Finding) string {
+		class := []string{}
 		switch {
 		case f.Fix == nil || t.stdin:
 			return ""
 		case f.Fix.ByStrategy && f.Rule.Change() != "":
-			return "toolguard fix --write --strategy " + f.Rule.Name + "=" + f.Rule.Change() + " " + path
+			class = []string{"--strategy " + f.Rule.Name + "=" + f.Rule.Change()}
 		case f.Fix.Class == operation.Unsafe:
-			return "toolguard fix --write --unsafe " + path
+			class = []string{"--unsafe"}
 		}
-		return "toolguard fix --write " + path
+		return x.toFix(class) + " " + path
 	}
 }
 
@@ -236,6 +243,15 @@ func (x *showing) mayWrite(ts *targets, name string) error {
 		return fmt.Errorf("%s: already exists; --overwrite replaces it", name)
 	}
 	return nil
+}
+
+// mayWriteIn is mayWrite for a page in a directory. Nobody gave its name, so nobody meant the file that
+// a link of this name leads to.
+func (x *showing) mayWriteIn(ts *targets, name string) error {
+	if info, err := os.Lstat(name); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		return fmt.Errorf("%s: is a link; expected a file, or none", name)
+	}
+	return x.mayWrite(ts, name)
 }
 
 // create writes a file.

@@ -161,7 +161,7 @@ func (e *Entry) found() string {
 // filters writes the lists for filters, and returns for each session what it has of each.
 func (p *writer) filters(entries []Entry) []string {
 	tokens := make([]string, len(entries))
-	p.put(`<div id="bar" role="search" aria-label="Filters" hidden>`, "\n")
+	p.put(`<details id="filters" hidden><summary>Filters <span class="found" role="status"></span></summary><div role="search" aria-label="Filters">`, "\n")
 	for n, f := range filters {
 		counts := map[string]int{}
 		for i := range entries {
@@ -190,7 +190,7 @@ func (p *writer) filters(entries []Entry) []string {
 			}
 		}
 	}
-	p.put(`<span class="found" role="status"></span></div>`, "\n")
+	p.put("</div></details>\n")
 	return tokens
 }
 

@@ -1,7 +1,7 @@
 'use strict'
 // Filters on the index of sessions.
 {
-	const bar = /** @type {HTMLElement} */ (document.getElementById('bar'))
+	const bar = /** @type {HTMLDetailsElement} */ (document.getElementById('filters'))
 	const selects = [...bar.querySelectorAll('select')], cells = document.querySelectorAll('.cells li')
 	const all = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-f]'))
 	const filter = () => {
@@ -19,5 +19,6 @@
 		select.addEventListener('change', filter)
 	}
 	bar.hidden = false
+	bar.open = matchMedia('(min-width: 641px)').matches // else the sessions are first
 	filter()
 }

@@ -371,6 +371,41 @@ func TestNoPayload(t *testing.T) {
 	}
 }
 
+// TestNoPayloadOfIDs: an id or a name that is an object or a list is no id of which a page without
+// payloads may tell more than the kind, also after a repair made a text of it.
+func TestNoPayloadOfIDs(t *testing.T) {
+	t.Parallel()
+	src := source.FromBytes("s", []byte(`{"messages":[{"role":"user","content":"a"},`+
+		`{"role":"assistant","content":null,"tool_calls":[{"id":{"k":"SeCrEt"},"type":"function","function":{"name":{"k":"SeCrEt"},"arguments":"{}"}},{"id":"c","type":"function","function":{"name":"ok","arguments":"{}"}}]},`+
+		`{"role":"tool","tool_call_id":{"k":"SeCrEt"},"name":["SeCrEt"],"content":"b"},{"role":"tool","tool_call_id":{"l":"SeCrEt"},"content":"b"}]}`))
+	read := func(src *source.Source) *session.Session {
+		s, err := session.Read(t.Context(), src, session.Options{Times: true, Elements: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	fixed, err := settle(src)
+	if err != nil || !fixed.Changed() {
+		t.Fatal("nothing is repaired", err)
+	}
+	var out bytes.Buffer
+	after := &Variant{Session: read(fixed.Pieces.Source()), Edits: fixed.Edits()}
+	if err := Write(&out, src, read(src), Options{Name: "s", NoPayload: true, After: after}); err != nil {
+		t.Fatal(err)
+	}
+	blocks := unpacked(t, out.Bytes())
+	blocks["the page"] = out.Bytes()
+	for id, block := range blocks {
+		if bytes.Contains(block, []byte("SeCrEt")) {
+			t.Errorf("%s: %s", id, block)
+		}
+	}
+	if !bytes.Contains(blocks["r0"], []byte(`"id":"{…}"`)) || !bytes.Contains(blocks["s0"], []byte(`"id":"{…}"`)) {
+		t.Errorf("no id: %s", blocks["r0"])
+	}
+}
+
 func TestEntryOf(t *testing.T) {
 	t.Parallel()
 	of := func(text string) Entry { return EntryOf(read(t, source.FromBytes("a", []byte(text)))) }

@@ -129,6 +129,9 @@ func (p *writer) findings(s *session.Session) iter.Seq[*engine.Finding] {
 	if p.opts.NoPayload {
 		without := s.Report.Findings.Changed(func(f *engine.Finding) {
 			f.Message = cmp.Or(f.Discreet, f.Message)
+			if strings.Contains(f.Message, `"{`) || strings.Contains(f.Message, `"[`) {
+				f.Message = f.Rule.Summary // a repair made an id of an object, which can hold any text
+			}
 			if f.NestedID {
 				f.CallID = ""
 			}

@@ -76,9 +76,6 @@ func (p *writer) rows(prefix string, l *layout, src *source.Source, made *pieces
 			r := l.row(n)
 			if opts.NoPayload {
 				r.Text = ""
-				if strings.HasPrefix(r.ID, "{") || strings.HasPrefix(r.ID, "[") {
-					r.ID = ""
-				}
 			} else if r.Kind == "record" && made == nil {
 				text, err := src.Bytes(source.Span{Start: r.At[0], End: r.At[0] + r.At[1]}.First(2 * mostText))
 				if p.err == nil {

@@ -4,6 +4,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/fatih/color"
@@ -30,11 +31,18 @@ func unbroken(c *color.Color, text string) part { return part{color: c, text: te
 // escapes text that must not reach a terminal or a CI. It looks at the line without its
 // colours, so that they neither hide a CI command nor make one.
 type lines struct {
-	out []byte
+	out   []byte
+	ascii bool // other characters are shown as question marks
 }
 
 // line adds a line of several parts.
 func (l *lines) line(parts ...part) {
+	if l.ascii {
+		parts = slices.Clone(parts)
+		for i := range parts {
+			parts[i].text = inASCII(parts[i].text)
+		}
+	}
 	var whole strings.Builder
 	for _, p := range parts {
 		whole.WriteString(p.text)
@@ -76,6 +84,23 @@ func (l *lines) line(parts ...part) {
 		code(stop)
 	}
 	l.out = append(l.out, '\n')
+}
+
+// inASCII returns a text with question marks for what is not ASCII. It is as wide as before, so that
+// what was made to fit still fits.
+func inASCII(text string) string {
+	if strings.IndexFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for _, c := range cells([]byte(text)) {
+		if strings.IndexFunc(c.text, func(r rune) bool { return r > unicode.MaxASCII }) < 0 {
+			b.WriteString(c.text)
+		} else {
+			b.WriteString(strings.Repeat("?", c.width))
+		}
+	}
+	return b.String()
 }
 
 // command adds a workflow command of GitHub Actions, the only line that may begin like one.

@@ -157,7 +157,7 @@ func newMapper(src *source.Source, s *session.Session, opts *MapOptions) *mapper
 		messages: map[*session.Problem]string{},
 		byLine:   s.Report.File.Framing != source.FramingDocument,
 	}
-	if opts.ASCII {
+	if m.out.ascii = opts.ASCII; opts.ASCII {
 		m.signs = asciiSigns
 	}
 	i := 0
@@ -426,6 +426,9 @@ func (m *mapper) thread(n int32, depth int) {
 	}
 }
 
+// mainName is what a conversation without a name is called.
+const mainName = "main"
+
 // heading writes which thread it is, unless the file has only one.
 func (m *mapper) heading(t *session.Thread, depth int) {
 	m.threads++
@@ -446,7 +449,7 @@ func (m *mapper) heading(t *session.Thread, depth int) {
 	case t.Row:
 		name = fmt.Sprintf("row at line %d", m.line(t.At))
 	case name == "":
-		name = "main"
+		name = mainName
 	}
 	if depth > 0 {
 		lead = append(m.lead(-1, "", ""), lead...)
@@ -590,16 +593,90 @@ func (m *mapper) turn(t *session.Thread, i int32, depth int) {
 		return // its results are at their calls
 	}
 	m.turnRow(t, i, depth)
-	last := turn.CallHi - 1
-	for k := turn.CallLo; k < turn.CallHi; k++ {
-		m.call(t, k, depth, k == last && turn.LooseLo == turn.LooseHi)
+	last := func(k int32) bool { return k == turn.CallHi-1 && turn.LooseLo == turn.LooseHi }
+	for k := turn.CallLo; k < turn.CallHi; {
+		lo, n := k, m.alike(k, turn.CallHi, m.likeCall)
+		for ; k < lo+n; k++ {
+			if m.call(t, k, depth, last(k)); m.folds(n) && k == lo+fewAlike-1 {
+				k = lo + n - 1
+				m.moreCalls(t, lo, n-fewAlike, depth, last(k))
+			}
+		}
 	}
 	if m.keeps && turn.Answers {
 		m.answers(i, depth)
 	}
-	for k := turn.LooseLo; k < turn.LooseHi; k++ {
-		m.looseResult(k, depth, k == turn.LooseHi-1)
+	for k := turn.LooseLo; k < turn.LooseHi; {
+		lo, n := k, m.alike(k, turn.LooseHi, m.likeLoose)
+		for ; k < lo+n; k++ {
+			if m.looseResult(k, depth, k == turn.LooseHi-1); m.folds(n) && k == lo+fewAlike-1 {
+				k = lo + n - 1
+				m.more(depth, k == turn.LooseHi-1, count(int(n-fewAlike), "more result")+": ",
+					append([]part{colored(m.style.severity(rules.Error), m.fate(&m.Loose[lo]))}, m.rules(m.loose[lo])...))
+			}
+		}
 	}
+}
+
+// fewAlike is how many of many rows with equal marks are shown.
+const fewAlike = 3
+
+// folds reports whether only some of n rows with equal marks are shown.
+func (m *mapper) folds(n int32) bool {
+	return n > mostSound && !m.opts.All && m.opts.Only == nil && !m.keeps
+}
+
+// alike returns how many rows from lo on, below hi, are like the first one.
+func (m *mapper) alike(lo, hi int32, like func(a, b int32) bool) int32 {
+	k := lo + 1
+	for k < hi && like(lo, k) {
+		k++
+	}
+	return k - lo
+}
+
+// likeCall reports whether two calls have equal marks, and began no thread.
+func (m *mapper) likeCall(a, b int32) bool {
+	c, d := &m.Calls[a], &m.Calls[b]
+	return c.State == d.State && c.Misplaced == d.Misplaced && len(m.parents[a]) == 0 && len(m.parents[b]) == 0 &&
+		sameRules(m.calls[a], m.calls[b])
+}
+
+// likeLoose reports whether two results without a call have equal marks.
+func (m *mapper) likeLoose(a, b int32) bool {
+	return m.Loose[a].Fate == m.Loose[b].Fate && sameRules(m.loose[a], m.loose[b])
+}
+
+// sameRules reports whether the same rules found something twice.
+func sameRules(a, b []*session.Problem) bool {
+	return slices.EqualFunc(a, b, func(a, b *session.Problem) bool { return a.Rule == b.Rule && a.Severity == b.Severity })
+}
+
+// moreCalls writes how many further calls are like one.
+func (m *mapper) moreCalls(t *session.Thread, like, n int32, depth int, last bool) {
+	c := &m.Calls[like]
+	what := count(int(n), "more call")
+	where, fault := m.outcome(t, c)
+	var marks []part
+	switch found := m.rules(m.calls[like]); {
+	case fault.text != "":
+		what, marks = what+": ", append([]part{fault}, found...)
+	case c.State == session.Answered:
+		what, marks = what+", all answered", found
+	default:
+		what, marks = what+": "+where.text, found
+	}
+	m.more(depth, last, what, marks)
+}
+
+// more writes that there are more rows with the same marks.
+func (m *mapper) more(depth int, last bool, what string, marks []part) {
+	fork := m.signs.fork
+	if last {
+		fork = m.signs.last
+	}
+	bars := bare(strings.Repeat(m.signs.bar, depth))
+	m.rowMarked(append(m.lead(-1, "", ""), bars, colored(m.style.gutter, fork+m.signs.fold+" "+what)), append(m.lead(-1, "", ""), bars, bare("    ")), marks)
 }
 
 // turnRow writes the row of a turn.
@@ -810,20 +887,24 @@ func (m *mapper) looseResult(k int32, depth int, last bool) {
 	if last {
 		fork = m.signs.last
 	}
-	what := m.signs.wrong + " result without a call"
-	switch r.Fate {
-	case pairing.Duplicate:
-		what = m.signs.wrong + " another result of a call that has one"
-	case pairing.Undecided:
-		what = "? result without a usable id"
-	}
 	parts := append(m.lead(-1, place, ""), bare(strings.Repeat(m.signs.bar, depth)), colored(m.style.gutter, fork), colored(m.style.code, m.within(r.Tool, longestTool)))
 	if r.Tool != "" {
 		parts = append(parts, bare("  "))
 	}
-	parts = append(parts, bare(m.within(r.ID, longestID)+"  "), colored(m.style.severity(rules.Error), what), bare(", "+short(r.Bytes)))
+	parts = append(parts, bare(m.within(r.ID, longestID)+"  "), colored(m.style.severity(rules.Error), m.fate(r)), bare(", "+short(r.Bytes)))
 	more := append(m.lead(-1, "", ""), bare(strings.Repeat(m.signs.bar, depth)+"    "))
 	m.rowMarked(parts, more, m.rules(m.loose[k]))
+}
+
+// fate says what is wrong with a result without a call.
+func (m *mapper) fate(r *session.Loose) string {
+	switch r.Fate {
+	case pairing.Duplicate:
+		return m.signs.wrong + " another result of a call that has one"
+	case pairing.Undecided:
+		return "? result without a usable id"
+	}
+	return m.signs.wrong + " result without a call"
 }
 
 // marks returns the marks of findings, behind a text.
@@ -860,8 +941,24 @@ func (m *mapper) beside(record int32) {
 		return
 	}
 	for len(m.rest) > 0 && m.rest[0].record <= record {
-		p := m.rest[0]
-		m.rest = m.rest[1:]
+		n := 1
+		for n < len(m.rest) && m.rest[n].record <= record && m.rest[n].Rule == m.rest[0].Rule && m.rest[n].Severity == m.rest[0].Severity {
+			n++
+		}
+		alike := m.rest[:n]
+		m.rest = m.rest[n:]
+		if !m.folds(int32(n)) {
+			m.findings(alike)
+			continue
+		}
+		m.findings(alike[:fewAlike])
+		m.rowMarked(append(m.lead(-1, "", ""), colored(m.style.gutter, fmt.Sprintf("%s %d more", m.signs.fold, n-fewAlike))), append(m.lead(-1, "", ""), bare("  ")), m.rules([]*session.Problem{alike[0].Problem}))
+	}
+}
+
+// findings writes findings about no turn.
+func (m *mapper) findings(list []besideTurns) {
+	for _, p := range list {
 		place := ""
 		if m.byLine {
 			place = strconv.Itoa(p.line)

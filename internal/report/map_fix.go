@@ -54,7 +54,7 @@ func MapFixed(w io.Writer, src *source.Source, f *engine.Fixed, before, after *s
 	if len(rest) > 0 {
 		m.out.line()
 		for _, i := range rest {
-			x.title(i)
+			x.title(i, true)
 		}
 	}
 	m.out.line()
@@ -80,7 +80,8 @@ type comparison struct {
 	was, is *mapper
 }
 
-// A turnHunk is turns of a thread that change, one behind the other.
+// A turnHunk is turns of a thread that change, one behind the other. Between them may be turns of results
+// that stay.
 type turnHunk struct{ was, is []int32 }
 
 // hunks returns the turns that change.
@@ -108,11 +109,21 @@ func (x *comparison) changed(was, is *session.Thread) (out []turnHunk) {
 		}
 	}
 	var h turnHunk
+	near := false // only results are between this hunk and the one before
 	end := func() {
-		if len(h.was)+len(h.is) > 0 {
+		answers := func(m *mapper, turns []int32) bool {
+			return !slices.ContainsFunc(turns, func(i int32) bool { return !m.Turns[i].Answers })
+		}
+		switch {
+		case len(h.was)+len(h.is) == 0:
+			return
+		case near && answers(x.was, h.was) && answers(x.is, h.is):
+			last := &out[len(out)-1]
+			last.was, last.is = append(last.was, h.was...), append(last.is, h.is...)
+		default:
 			out = append(out, h)
 		}
-		h = turnHunk{}
+		h, near = turnHunk{}, true
 	}
 	i, k := was.TurnLo, is.TurnLo
 	for i < was.TurnHi || k < is.TurnHi {
@@ -120,6 +131,7 @@ func (x *comparison) changed(was, is *session.Thread) (out []turnHunk) {
 		switch {
 		case i < was.TurnHi && stay && to == k:
 			end()
+			near = near && x.was.Turns[i].Answers
 			i, k = i+1, k+1
 		case i < was.TurnHi && (!stay || to < k): // it goes, or it moved up
 			h.was = append(h.was, i)
@@ -155,45 +167,136 @@ func (x *comparison) same(was, is int32) bool {
 
 // repairs returns the repairs that change the turns of each hunk, and those of none.
 func (x *comparison) repairs(hunks []turnHunk) (byHunk [][]int, rest []int) {
-	type start struct {
-		at   int64
-		hunk int
-	}
 	in := map[int32]int{}
 	for n, h := range hunks {
 		for _, i := range h.was {
 			in[i] = n + 1
 		}
 	}
-	var starts []start // of all turns, with the number of their hunk, 0 for none
+	// All turns by where they begin, each with the number of its hunk, 0 for none.
+	type start struct {
+		at      int64
+		hunk    int
+		answers bool
+	}
+	var starts []start
 	for i := range x.was.Turns {
-		starts = append(starts, start{x.was.Turns[i].At.Start, in[int32(i)]})
+		t := &x.was.Turns[i]
+		starts = append(starts, start{t.At.Start, in[int32(i)], t.Answers})
 	}
 	slices.SortFunc(starts, func(a, b start) int { return cmp.Compare(a.at, b.at) })
+	behind := func(offset int64) int { // the first turn that begins behind an offset
+		return sort.Search(len(starts), func(n int) bool { return starts[n].at > offset })
+	}
 	byHunk = make([][]int, len(hunks))
+	causes := make([]map[string]int, len(hunks))
+	for n, h := range hunks {
+		causes[n] = x.causes(h)
+	}
 	for i := range x.fixed.Repairs {
-		hunk := 0
-		if fix := x.fixed.Repairs[i].Fix; fix < len(x.fixed.Places) {
-			for _, at := range x.fixed.Places[fix] {
-				n := sort.Search(len(starts), func(n int) bool { return starts[n].at > at.End })
-				for k := n - 1; k >= 0 && k >= n-2 && hunk == 0; k-- { // or the turn before, to which something was added
-					hunk = starts[k].hunk
-				}
+		r := &x.fixed.Repairs[i]
+		var found []int
+		add := func(hunk int) {
+			if hunk > 0 && !slices.Contains(found, hunk) {
+				found = append(found, hunk)
 			}
 		}
-		if hunk == 0 {
-			rest = append(rest, i)
-		} else {
+		places := r.Dropped
+		if r.Fix < len(x.fixed.Places) {
+			places = slices.Concat(x.fixed.Places[r.Fix], places)
+		}
+		for _, at := range places {
+			for k := max(behind(at.Start)-1, 0); k < behind(at.End-1); k++ {
+				add(starts[k].hunk)
+			}
+		}
+		for _, at := range places {
+			// Or a turn nearby, to which something was added. Its results may be between.
+			var near []int
+			for k, turns := behind(at.End)-1, 0; k >= 0 && turns < 2 && len(found) == 0; k-- {
+				if starts[k].hunk > 0 {
+					near = append(near, starts[k].hunk)
+				}
+				if !starts[k].answers {
+					turns++
+				}
+			}
+			if n := slices.IndexFunc(near, func(h int) bool { return causes[h-1][r.Rule] > 0 }); n >= 0 {
+				near = near[n:]
+			}
+			if len(near) > 0 {
+				add(near[0])
+			}
+		}
+		for n := range hunks { // or where its rule found something: a record may be written anew somewhere else
+			if len(found) > 0 {
+				break
+			}
+			named := 0
+			for _, k := range byHunk[n] {
+				if x.fixed.Repairs[k].Rule == r.Rule {
+					named++
+				}
+			}
+			if causes[n][r.Rule] > named {
+				add(n + 1)
+			}
+		}
+		for _, hunk := range found {
 			byHunk[hunk-1] = append(byHunk[hunk-1], i)
+		}
+		if len(found) == 0 {
+			rest = append(rest, i)
+		}
+	}
+	// A repair of a call may write where its result belongs, which is near other turns that change.
+	for n := range hunks {
+		if len(byHunk[n]) > 0 {
+			continue
+		}
+		for m := max(n-1, 0); m < min(n+2, len(hunks)); m++ {
+			byHunk[m] = slices.DeleteFunc(byHunk[m], func(i int) bool {
+				rule := x.fixed.Repairs[i].Rule
+				moves := m != n && causes[n][rule] > 0 && causes[m][rule] == 0
+				if moves && !slices.Contains(byHunk[n], i) {
+					byHunk[n] = append(byHunk[n], i)
+				}
+				return moves
+			})
 		}
 	}
 	return byHunk, rest
 }
 
-// title writes a repair with its class and its rule.
-func (x *comparison) title(i int) {
+// causes counts what was found in the turns of a hunk, by rule.
+func (x *comparison) causes(h turnHunk) map[string]int {
+	out := map[string]int{}
+	count := func(found []*session.Problem) {
+		for _, p := range found {
+			out[p.Rule.Name]++
+		}
+	}
+	for _, i := range h.was {
+		t := &x.was.Turns[i]
+		count(x.was.turns[i])
+		for k := t.CallLo; k < t.CallHi; k++ {
+			count(x.was.calls[k])
+		}
+		for k := t.LooseLo; k < t.LooseHi; k++ {
+			count(x.was.loose[k])
+		}
+	}
+	return out
+}
+
+// title writes a repair with its class and its rule, and where it is if no turn below it says so.
+func (x *comparison) title(i int, alone bool) {
 	r := &x.fixed.Repairs[i]
-	x.row(colored(x.style.fix, r.Class.String()), bare(": "+r.Title+" ["+r.Rule+"]"))
+	where := ""
+	if alone && r.Fix < len(x.fixed.Places) && len(x.fixed.Places[r.Fix]) > 0 {
+		where = fmt.Sprintf(", line %d", x.line(x.fixed.Places[r.Fix][0].Start))
+	}
+	x.row(colored(x.style.fix, r.Class.String()), bare(": "+r.Title+" ["+r.Rule+"]"+where))
 }
 
 // mostTitles is how many repairs are named above the turns that they change.
@@ -207,7 +310,7 @@ func (x *comparison) hunk(h turnHunk, repairs []int) {
 			x.row(bare("and " + count(len(repairs)-n, "more repair")))
 			break
 		}
-		x.title(i)
+		x.title(i, false)
 	}
 	side := func(m *mapper, turns []int32) [][]part {
 		m.rows = nil

@@ -32,7 +32,7 @@ type (
 		Type         string  `json:"type"`
 		Conversation int     `json:"conversation"`
 		Rows         *int    `json:"rows"`
-		Name         *string `json:"name"`
+		Name         *string `json:"name"` // null for rows
 		Line         int     `json:"line"`
 		Record       int32   `json:"record"`
 		Turns        int     `json:"turns"`
@@ -141,8 +141,11 @@ func (m *mapper) threadJSON(j *jsonl, t *session.Thread) error {
 		Type: "conversation", Conversation: t.Conversation, Name: known(t.Name), Line: m.line(t.At), Record: t.Record,
 		Turns: t.Turns, Calls: t.Calls, Results: t.Results, Bytes: t.Bytes,
 	}
-	if t.Folded {
+	switch {
+	case t.Folded:
 		out.Type, out.Rows = "rows", &t.N
+	case t.Name == "" && !t.Row:
+		out.Name = known(mainName)
 	}
 	if t.Parent >= 0 {
 		out.ParentCall = known(m.Calls[t.Parent].ID)

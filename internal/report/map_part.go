@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -71,9 +70,6 @@ func (m *mapper) wholeCall(k int32) {
 func (m *mapper) told(found []*session.Problem) {
 	for _, p := range found {
 		if text := m.messages[p]; text != "" {
-			if m.opts.ASCII {
-				text = m.within(text, math.MaxInt)
-			}
 			m.out.fold(m.opts.width(), "    ", colored(m.style.severity(p.Severity), p.Severity.String()), bare(": "+text))
 		}
 	}
@@ -94,9 +90,6 @@ func (m *mapper) whole(what string, t session.Text) {
 	}
 	for line := range strings.Lines(inBlocks(raw, t.Cut())) {
 		line = strings.TrimRight(line, "\r\n")
-		if m.opts.ASCII {
-			line = m.within(line, math.MaxInt)
-		}
 		m.out.line(bare("    " + line))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/hostile"
@@ -198,6 +199,61 @@ func TestMapFixed(t *testing.T) {
 	}
 }
 
+// TestMapFixedNamesRepairs: above turns that change is the repair that changes them, also if results that
+// stay are between, or if the repair writes the record anew somewhere else. One that changes no turn says
+// in which line it is.
+func TestMapFixedNamesRepairs(t *testing.T) {
+	t.Parallel()
+	raw := `{"id":"g1","timestamp":"2026-09-09T10:00:02.000Z","type":"gemini","content":"Two lists`
+	for _, tt := range []struct {
+		path, old, new string
+		want           []string // the rows that are neither before nor after
+	}{
+		{path: "langchain/broken/content-blocks-missing.json", want: []string{"additive: insert a placeholder result after messages.2 [missing-tool-result]"}},
+		{path: "codebuddy/broken/session.jsonl", want: []string{
+			"additive: insert a placeholder result after messages.3 [missing-tool-result]", `unsafe: turn the result for "call_9" into text [orphan-tool-result]`,
+		}},
+		{path: "gemini-cli/broken/results-twice.jsonl", old: raw, new: strings.Replace(raw, "Two ", "Two\n", 1), want: []string{
+			`safe: escape the line feeds as \n [raw-newline-in-string]`, "safe: drop the identical copy [duplicate-tool-result]",
+			"safe: drop the identical copy [duplicate-tool-result]", `safe: escape the line feeds as \n [raw-newline-in-string], line 3`,
+		}},
+	} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "testdata", "transcripts", tt.path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tt.old != "" {
+			text = bytes.ReplaceAll(text, []byte(tt.old), []byte(tt.new))
+		}
+		src, before := sessionOf(t, text, session.Options{Texts: true})
+		f, err := engine.Settle(t.Context(), src, engine.FixOptions{Unsafe: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := session.Read(t.Context(), f.Pieces.Source(), session.Options{Texts: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := mapOf(t, func(w io.Writer) error { return MapFixed(w, src, f, before, after, MapOptions{}) })
+		var got []string
+		blocks := strings.Split(out, "\n\n")
+		for _, block := range blocks[1 : len(blocks)-1] {
+			rows := strings.Split(block, "\n")
+			if strings.HasPrefix(rows[0], "-") || strings.HasPrefix(rows[0], "+") {
+				t.Errorf("%s: no repair of these turns:\n%s", tt.path, block)
+			}
+			for _, row := range rows {
+				if !strings.HasPrefix(row, "-") && !strings.HasPrefix(row, "+") {
+					got = append(got, row)
+				}
+			}
+		}
+		if strings.Join(got, "\n") != strings.Join(tt.want, "\n") {
+			t.Errorf("%s: got %q\n%s", tt.path, got, out)
+		}
+	}
+}
+
 // TestMapFixedNamesResults: a turn that holds only results is shown with them if it changes.
 func TestMapFixedNamesResults(t *testing.T) {
 	t.Parallel()
@@ -265,6 +321,75 @@ func TestMapNoExcerpt(t *testing.T) {
 		} {
 			if out := mapOf(t, write); strings.Contains(out, secret) || !strings.Contains(out, "toolu_1") {
 				t.Errorf("shown:\n%s", out)
+			}
+		}
+	}
+}
+
+// manyAlike are calls and results of which many have equal marks.
+func manyAlike() []byte {
+	var calls, results []string
+	for i := range 30 {
+		calls = append(calls, fmt.Sprintf(`{"type":"tool_use","id":"toolu_%d","name":"ls","input":{}}`, i))
+	}
+	for i := range 9 {
+		results = append(results, fmt.Sprintf(`{"type":"tool_result","tool_use_id":"toolu_x%d","content":"a"}`, i))
+	}
+	return []byte(`{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[` + strings.Join(calls, ",") + `]},{"role":"user","content":[` +
+		`{"type":"tool_result","tool_use_id":"toolu_0","content":"a"},` + strings.Join(results, ",") + `]}]}`)
+}
+
+// TestMapFoldsEqualMarks: of many calls or results in a row with the same marks, only some are shown,
+// unless all are asked for.
+func TestMapFoldsEqualMarks(t *testing.T) {
+	t.Parallel()
+	src, s := sessionOf(t, manyAlike(), session.Options{Texts: true})
+	const want = `   1 messages.1  assistant
+                 ├ ls  toolu_0  → messages.2, 1 B
+                 ├ ls  toolu_1  ✗ no result [missing-tool-result]
+                 ├ ls  toolu_2  ✗ no result [missing-tool-result]
+                 ├ ls  toolu_3  ✗ no result [missing-tool-result]
+                 └ ⋯ 26 more calls: ✗ no result [missing-tool-result]
+   2 messages.2  user
+                 ├ toolu_x0  ✗ result without a call, 1 B [orphan-tool-result]
+                 ├ toolu_x1  ✗ result without a call, 1 B [orphan-tool-result]
+                 ├ toolu_x2  ✗ result without a call, 1 B [orphan-tool-result]
+                 └ ⋯ 6 more results: ✗ result without a call [orphan-tool-result]
+`
+	if out := mapOf(t, func(w io.Writer) error { return Map(w, src, s, MapOptions{}) }); !strings.Contains(out, want) {
+		t.Error(out)
+	}
+	if out := mapOf(t, func(w io.Writer) error { return Map(w, src, s, MapOptions{All: true}) }); strings.Contains(out, "more") || !strings.Contains(out, "toolu_29") {
+		t.Error(out)
+	}
+}
+
+// TestMapInASCII: no other character is written if the terminal shows none, wherever it comes from, and
+// rows stay as narrow.
+func TestMapInASCII(t *testing.T) {
+	t.Parallel()
+	text := []byte(`{"model":"größe","messages":[{"role":"user","content":"漢字 é"},{"role":"assistant","content":[{"type":"tool_use","id":"toolu_漢","name":"größe","input":{"a":"é"}},{"type":"tool_use","id":"toolu_é","name":"ls","input":{"ß":"漢"}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_漢","content":"é"},{"type":"tool_result","tool_use_id":"toolu_ü","content":"é"}]}]}`)
+	src, s := sessionOf(t, text, session.Options{Texts: true, Whole: func(string, int, string) bool { return true }})
+	fixed, err := engine.Settle(t.Context(), src, engine.FixOptions{Unsafe: true})
+	if err != nil || !fixed.Changed() {
+		t.Fatal("nothing is repaired", err)
+	}
+	after, err := session.Read(t.Context(), fixed.Pieces.Source(), session.Options{Texts: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, width := range []int{40, 80, 140} {
+		opts := MapOptions{Options: Options{Width: width}, ASCII: true, Version: "ü", Command: "fix ü"}
+		all := opts
+		all.Only = func(*session.Thread, int, string) bool { return true }
+		for _, write := range []func(io.Writer) error{
+			func(w io.Writer) error { return Map(w, src, s, opts) },
+			func(w io.Writer) error { return Map(w, src, s, all) },
+			func(w io.Writer) error { return MapFixed(w, src, fixed, s, after, opts) },
+		} {
+			if out := mapOf(t, write); strings.IndexFunc(out, func(r rune) bool { return r > unicode.MaxASCII }) >= 0 || !strings.Contains(out, "?") {
+				t.Errorf("%d columns:\n%s", width, out)
 			}
 		}
 	}

@@ -61,8 +61,11 @@ func (c *statsColumn) width() int {
 
 // Stats writes counts for people.
 func Stats(w io.Writer, r *StatsRun, opts StatsOptions) error {
-	s := &statsText{opts: opts, style: newStyle(opts.Color)}
+	s := &statsText{opts: opts, style: newStyle(opts.Color), out: lines{ascii: opts.ASCII}}
 	s.head(r)
+	s.files(r)
+	s.causes(r)
+	s.datasets(r)
 	for i := range r.Tables {
 		if len(r.Tables[i].Rows) > 0 {
 			s.out.line()
@@ -72,9 +75,6 @@ func Stats(w io.Writer, r *StatsRun, opts StatsOptions) error {
 	if s.dashes {
 		s.out.fold(opts.Width, statsIndent, bare(fmt.Sprintf("-: fewer than %s; --min-calls sets the limit", statsCount(opts.MinCalls, "call"))))
 	}
-	s.files(r)
-	s.causes(r)
-	s.datasets(r)
 	if left := leftOut(r); left != "" {
 		s.out.line()
 		s.out.fold(opts.Width, statsIndent, bare(left))
@@ -537,7 +537,7 @@ type SpreadRun struct {
 
 // StatsSpread writes which ones of many files have errors.
 func StatsSpread(w io.Writer, r *SpreadRun, opts StatsOptions) error {
-	s := &statsText{opts: opts, style: newStyle(opts.Color)}
+	s := &statsText{opts: opts, style: newStyle(opts.Color), out: lines{ascii: opts.ASCII}}
 	x := stats.Spread(r.Bad)
 	bad := 0
 	for _, is := range r.Bad {

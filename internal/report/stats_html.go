@@ -59,11 +59,6 @@ func StatsHTML(w io.Writer, r *StatsRun, minCalls int) error {
 <h1>Tool calls without results</h1>
 `)
 	p.add("<p>", inHTML(statsHead(r)), "</p>\n")
-	for i := range r.Tables {
-		if len(r.Tables[i].Rows) > 0 {
-			p.table(&r.Tables[i])
-		}
-	}
 	if r.Totals.Files > 1 && r.BadFiles > 0 {
 		p.add("<h2>Files with errors</h2>\n<p>")
 		p.strip(&r.Files, r.Totals.Files, "file")
@@ -73,6 +68,11 @@ func StatsHTML(w io.Writer, r *StatsRun, minCalls int) error {
 	list := worstFirst(r.Datasets)
 	for i := range list {
 		p.dataset(list[i])
+	}
+	for i := range r.Tables {
+		if len(r.Tables[i].Rows) > 0 {
+			p.table(&r.Tables[i])
+		}
 	}
 	if left := leftOut(r); left != "" {
 		p.add(`<h2>Not counted</h2>`, "\n<p>", inHTML(left), "</p>\n")

@@ -291,7 +291,7 @@ func (r *reader) whole(v *engine.View, turn int32, id string) bool {
 
 // tool returns the name of a tool.
 func (r *reader) tool(t transcript.Token) string {
-	name := t.Text()
+	name := r.brief(t.Text(), t.IsNested())
 	if known, ok := r.tools[name]; ok {
 		return known
 	}
@@ -309,7 +309,7 @@ const mostTools = 10_000
 func (r *reader) call(v *engine.View, i int, lo int32, times []int64) {
 	c, x := &v.Calls[i], &v.Pairing.Calls[i]
 	m := &v.Messages[c.Message]
-	id := given(c.ID)
+	id := r.id(c.ID)
 	whole := r.whole(v, m.Turn, id)
 	out := Call{
 		Turn: lo + m.Turn, Record: m.Record, At: v.Origin(v.Blocks[c.Block].Span), ID: id, Tool: r.tool(c.Name),
@@ -342,7 +342,7 @@ var states = [...]State{
 func (r *reader) loose(v *engine.View, i int, lo int32) {
 	res := &v.Results[i]
 	m := &v.Messages[res.Message]
-	id := given(res.ID)
+	id := r.id(res.ID)
 	r.Loose = append(r.Loose, Loose{
 		Turn: lo + m.Turn, Record: m.Record, At: v.Origin(v.Blocks[res.Block].Span), ID: id, Tool: r.tool(res.Name),
 		Fate: v.Pairing.Results[i].Fate, Bytes: length(res), Text: r.keep(v, res.Payload, r.whole(v, m.Turn, id)),
@@ -384,6 +384,24 @@ func length(res *transcript.Result) int64 {
 		n -= 2
 	}
 	return n
+}
+
+// id returns the id of a call or of a result. A repair makes a text of an id that is an object.
+func (r *reader) id(id transcript.Token) string {
+	text := given(id)
+	return r.brief(text, id.IsNested() || strings.HasPrefix(text, "{") || strings.HasPrefix(text, "["))
+}
+
+// brief returns an id or a name. Without texts, it returns only the kind of an object or a list, because
+// that can hold any text.
+func (r *reader) brief(text string, nested bool) string {
+	switch {
+	case !nested || r.opts.Texts:
+		return text
+	case strings.HasPrefix(text, "{"):
+		return "{…}"
+	}
+	return "[…]"
 }
 
 // given returns the text of an id, "" if it is absent or null.

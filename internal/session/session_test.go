@@ -198,6 +198,19 @@ func TestAgents(t *testing.T) {
 	}
 }
 
+// TestBriefIDs: without texts, only the kind is told of an id or a name that can hold any text.
+func TestBriefIDs(t *testing.T) {
+	t.Parallel()
+	text := []byte(`{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[{"id":{"a":1},"type":"function","function":{"name":["b"],"arguments":"{}"}},{"id":"[c]","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":{"d":1},"content":"e"}]}`)
+	for texts, want := range map[bool][]string{true: {`{"a":1}`, `["b"]`, "[c]", "f", `{"d":1}`}, false: {"{…}", "[…]", "[…]", "f", "{…}"}} {
+		s := read(t, text, Options{Texts: texts})
+		got := []string{s.Calls[0].ID, s.Calls[0].Tool, s.Calls[1].ID, s.Calls[1].Tool, s.Loose[0].ID}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("texts %v: %s", texts, diff)
+		}
+	}
+}
+
 // TestRowsAreFolded: rows in which nothing was found take no memory, one after another or between
 // others.
 func TestRowsAreFolded(t *testing.T) {

@@ -274,6 +274,15 @@ try {
 		return `${all} cells`
 	})
 
+	await check('index: filters are folded on a narrow screen', async tab => {
+		await open(tab, 'index.html')
+		same(await tab.run(`document.getElementById('filters').open`), false, 'open')
+		holds(await tab.run(`document.querySelector('.cells li').getBoundingClientRect().bottom < innerHeight / 2`), 'the sessions are not in the upper half')
+		await tab.run(`document.querySelector('#filters summary').click()`)
+		holds(await tab.run(`document.querySelector('select[name=cause]').checkVisibility()`), 'the filters do not open')
+		await accessible(tab, 'with open filters')
+	}, 400, 800)
+
 	await check('no transcript', async tab => {
 		await tab.open(url('skipped.html'))
 		await tab.until(`document.readyState === 'complete' && document.querySelector('.search')`)
