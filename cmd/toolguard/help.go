@@ -18,6 +18,7 @@ func flagGroups() []usage.Group {
 		{Title: "What is judged", Names: "provider send from tools select ignore severity fail-on exit-zero allow-empty exit-non-zero-on-fix max-rejects"},
 		{Title: "Output", Names: "out rejects reasons overwrite output-format json csv html quiet verbose color no-excerpt statistics"},
 		{Title: "Files", Names: "exclude force-exclude no-gitignore skip-unrecognized stdin-filename max-size jobs"},
+		{Title: "Requests", Names: "stdio max-request"},
 		{Title: "Config", Names: "config isolated baseline no-baseline"},
 		{Title: "Other flags", Names: "version help"},
 	}

@@ -98,6 +98,7 @@ func commands() []namedCommand {
 		{"detect", newDetectCmd, true, "from verbose exclude"},
 		{"stats", newStatsCmd, true, "by since min-calls json csv html provider from select exclude jobs"},
 		{"redact", newRedactCmd, true, "out overwrite provider from json"},
+		{"serve", newServeCmd, true, ""},
 		{"baseline", newBaselineCmd, true, "prune baseline provider from select fail-on exclude"},
 		{"config", newConfigCmd, true, ""},
 		{"completion", newCompletionCmd, false, ""},

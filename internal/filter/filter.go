@@ -36,6 +36,20 @@ type Options struct {
 	Out, Rejects func() (io.Writer, error)
 	// Reason receives the reason for each rejection, in order; nil if nobody asks.
 	Reason func(*Reason) error
+	// Passed receives each row that passes, in order; nil if nobody asks. Elements of documents are
+	// not rows.
+	Passed func(*Passed) error
+}
+
+// A Passed is a row that passes.
+type Passed struct {
+	Span source.Span // of its value in the source
+	// Text is the repaired row with the white space around it, nil if the row passes as it is. It is
+	// valid until the function returns.
+	Text []byte
+	// Judged says that the row has a conversation, and Warned names the rules of its warnings.
+	Judged bool
+	Warned []string
 }
 
 // A Reason says what was rejected and why.
@@ -48,6 +62,8 @@ type Reason struct {
 	SHA256 [32]byte // of those bytes
 	// Internal says that the check or the repair panicked. Then there are no findings.
 	Internal bool
+	// Rules are the names that count the rejection, see Counts.Rules.
+	Rules []string
 	// Findings are the findings at or above the limit, or else those whose repair failed its proof,
 	// with places in the source.
 	Findings engine.Findings
@@ -256,15 +272,16 @@ func (r *run) settle(src *source.Source, opts engine.FixOptions) (f *engine.Fixe
 	return f, false, err
 }
 
-// kept counts a conversation that passes. left are its findings as it is written.
-func (r *run) kept(repaired bool, left *engine.Findings) {
+// kept counts a conversation that passes. left are its findings as it is written. It returns the
+// rules of its warnings.
+func (r *run) kept(repaired bool, left *engine.Findings) []string {
 	r.result.Conversations++
 	r.result.Kept++
 	if repaired {
 		r.result.Repaired++
 	}
-	if left == nil {
-		return
+	if left == nil || left.Len() == 0 {
+		return nil
 	}
 	warned := map[string]bool{}
 	for f := range left.All() {
@@ -273,9 +290,11 @@ func (r *run) kept(repaired bool, left *engine.Findings) {
 			add(&r.result.WarnedBy, f.Rule.Name, 1)
 		}
 	}
-	if len(warned) > 0 {
-		r.result.Warned++
+	if len(warned) == 0 {
+		return nil
 	}
+	r.result.Warned++
+	return slices.Sorted(maps.Keys(warned))
 }
 
 // rejected counts a conversation that does not pass, and tells why.
@@ -295,7 +314,7 @@ func (r *run) rejected(names []string, reason Reason, found *engine.Findings) er
 	if err != nil {
 		return err
 	}
-	reason.Path, reason.Line = r.src.Name(), at.Line
+	reason.Path, reason.Line, reason.Rules = r.src.Name(), at.Line, names
 	if found == nil {
 		return r.Reason(&reason)
 	}

@@ -40,7 +40,9 @@ func (w *rows) row(r *run, u *engine.Unit) error {
 	names := r.failing(&u.Findings)
 	repairs := !u.Unreadable && r.repairable(&u.Findings)
 	if !u.Unreadable && len(names) == 0 && (u.Conversations == 0 || !repairs) {
-		r.passes(u, false, &u.Findings)
+		if err := r.passes(u, nil, &u.Findings); err != nil {
+			return err
+		}
 		return w.pass(r, u)
 	}
 	at, err := w.bounds(r, u.Span, before)
@@ -56,7 +58,9 @@ func (w *rows) row(r *run, u *engine.Unit) error {
 			return err
 		}
 		if names = left; text != nil && len(names) == 0 {
-			r.passes(u, true, after)
+			if err := r.passes(u, text, after); err != nil {
+				return err
+			}
 			if err := r.copy(source.Span{Start: w.written, End: at.Start}, r.out); err != nil {
 				return err
 			}
@@ -65,7 +69,9 @@ func (w *rows) row(r *run, u *engine.Unit) error {
 			return err
 		}
 		if len(names) == 0 {
-			r.passes(u, false, &u.Findings)
+			if err := r.passes(u, nil, &u.Findings); err != nil {
+				return err
+			}
 			return w.pass(r, u)
 		}
 	}
@@ -98,14 +104,19 @@ func (w *rows) lose(r *run, u *engine.Unit, before int64, caught *contain.Error)
 	return w.rejected(r, []string{InternalError}, Reason{Record: u.Record, Span: at, Internal: true}, nil)
 }
 
-// passes counts a row that passes, with the findings that are left. One without a conversation
-// is not judged unless it had to be repaired.
-func (r *run) passes(u *engine.Unit, repaired bool, left *engine.Findings) {
-	if u.Conversations == 0 && !repaired {
+// passes counts a row that passes, with its text if it was repaired and the findings that are left,
+// and tells of it. One without a conversation is not judged unless it had to be repaired.
+func (r *run) passes(u *engine.Unit, text []byte, left *engine.Findings) error {
+	p := Passed{Span: u.Span, Text: text, Judged: u.Conversations > 0 || text != nil}
+	if p.Judged {
+		p.Warned = r.kept(text != nil, left)
+	} else {
 		r.result.NotJudged++
-		return
 	}
-	r.kept(repaired, left)
+	if r.Passed == nil {
+		return nil
+	}
+	return r.Passed(&p)
 }
 
 // unreadable is the rule that counts a row that cannot be read if no selected rule reports it.
