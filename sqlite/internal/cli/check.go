@@ -19,6 +19,7 @@ import (
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/suggest"
+	"github.com/toolguard/toolguard/sqlite/internal/schema"
 )
 
 // checkFlags are the flags of check.
@@ -84,6 +85,7 @@ type check struct {
 	failOn  rules.Severity
 	summary report.Summary
 	failing bool
+	broken  []*schema.Schema // of sessions with errors
 }
 
 // newCheck validates the flags and returns the check that they ask for.
@@ -167,7 +169,11 @@ func (c *check) closing() string {
 	if n := len(s.Failed); n > 0 {
 		text += fmt.Sprintf(", %d failed", n)
 	}
-	return text + "."
+	text += "."
+	for _, s := range c.broken {
+		text += "\n" + s.Agent + ": " + s.Instead + "."
+	}
+	return text
 }
 
 // database checks the sessions of a database. Its error ends the run.
@@ -213,6 +219,7 @@ func (c *check) session(ctx context.Context, l *library, s *shelf, id string) er
 	opts := c.options
 	opts.Dialect = dialect.ByName(s.Dialect)
 	opts.Identity = id
+	opts.CheckOnly = "a session in a database is not repaired"
 	var got *engine.Report
 	err = contain.Do(func() (err error) {
 		got, err = engine.Check(ctx, source.NewSource(path, text, text.Size()), opts)
@@ -231,6 +238,9 @@ func (c *check) session(ctx context.Context, l *library, s *shelf, id string) er
 	c.summary.Add(got)
 	for f := range got.All() {
 		c.failing = c.failing || f.Severity >= c.failOn
+		if f.Severity == rules.Error && !slices.Contains(c.broken, s.Schema) {
+			c.broken = append(c.broken, s.Schema)
+		}
 	}
 	return cmp.Or(c.report.File(got), c.out.Flush())
 }

@@ -325,15 +325,17 @@ func plain(err error) error {
 
 // Plain returns an error of SQLite in its own words, without the name of the library.
 func Plain(err error) error {
-	var e *sqlite3.Error
-	if !errors.As(err, &e) {
-		return err
+	if err == nil {
+		return nil
 	}
-	text := strings.TrimPrefix(e.Error(), "sqlite3: ")
-	if e.Code() == sqlite3.CORRUPT || e.Code() == sqlite3.NOTADB {
+	text, is := strings.CutPrefix(err.Error(), "sqlite3: ")
+	switch {
+	case errors.Is(err, sqlite3.CORRUPT), errors.Is(err, sqlite3.NOTADB):
 		return fmt.Errorf("%w: %s", ErrMalformed, text)
+	case is && !errors.Is(err, sqlite3.INTERRUPT):
+		return errors.New(text)
 	}
-	return errors.New(text)
+	return err
 }
 
 // ErrMalformed says that the bytes of the database are damaged.

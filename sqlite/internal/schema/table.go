@@ -56,7 +56,7 @@ func openCode() *Schema {
 				},
 			},
 		},
-		Instead: "opencode answers calls without a result itself when it resumes a session; for all else, toolguard-sqlite dump DB SESSION | toolguard fix - > s.json, then opencode import s.json",
+		Instead: "it answers calls without a result itself when it resumes a session. For other errors: toolguard-sqlite dump DATABASE SESSION | toolguard fix - > s.json, and then opencode import s.json where opencode does not have the session",
 		Source:  "https://github.com/anomalyco/opencode/blob/dev/packages/opencode/src/session/session.sql.ts",
 		Tried:   "opencode 1.18.33",
 	}
@@ -79,7 +79,7 @@ func openClaw() *Schema {
 		},
 		Elsewhere: "SELECT count(*) FROM session_transcript_cold_archives",
 		Why:       "OpenClaw has moved them to its archive",
-		Instead:   "start a new session in OpenClaw; toolguard-sqlite dump has what was said",
+		Instead:   "start a new session; toolguard-sqlite dump DATABASE SESSION | toolguard show - shows what was said",
 		Source:    "https://github.com/openclaw/openclaw/tree/main/src/state",
 		Tried:     "OpenClaw 2026.9.6",
 	}
@@ -106,7 +106,7 @@ func goose() *Schema {
 				},
 			},
 		},
-		Instead: "start a new session in goose; toolguard-sqlite dump has what was said",
+		Instead: "start a new session; toolguard-sqlite dump DATABASE SESSION | toolguard show - shows what was said",
 		Source:  "https://github.com/aaif-goose/goose/blob/main/crates/goose/src/session/session_manager.rs",
 	}
 }
@@ -133,7 +133,7 @@ func hermes() *Schema {
 				},
 			},
 		},
-		Instead: "start a new session in Hermes; toolguard-sqlite dump has what was said",
+		Instead: "start a new session; toolguard-sqlite dump DATABASE SESSION | toolguard show - shows what was said",
 		Source:  "https://github.com/NousResearch/hermes-agent/blob/main/hermes_state_common.py",
 	}
 }
@@ -153,7 +153,7 @@ func agentsSDK() *Schema {
 			Fields: []Field{{Column: "message_data", Is: Whole}},
 			Lines:  true,
 		},
-		Instead: "toolguard-sqlite dump DB SESSION | toolguard fix -, and give the items to add_items of a new session",
+		Instead: "toolguard-sqlite dump DATABASE SESSION | toolguard fix - writes repaired items, a line each, for add_items of a new session",
 		Source:  "https://github.com/openai/openai-agents-python/blob/main/src/agents/memory/sqlite_session.py",
 	}
 }
