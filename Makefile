@@ -15,7 +15,9 @@ GOLDEN = \
 	internal/engine:TestFixCases,TestFixLayouts,TestFixtures,TestWithoutMarks \
 	internal/report:TestFormats,TestOneEntryForATurn,TestPreview \
 	cmd/toolguard:TestFailedFilesInReports,TestScripts,TestThreads \
-	proxy/internal/cli:TestPrintEnv
+	proxy/internal/cli:TestPrintEnv \
+	sqlite/internal/schema:TestTexts \
+	sqlite/internal/cli:TestCommands
 DOCS = \
 	internal/agents:TestDamagesPage,TestObservedPage \
 	internal/config:TestKeysPages,TestSchema \
@@ -23,6 +25,7 @@ DOCS = \
 	internal/rules:TestDocs,TestProfilesPage \
 	cmd/toolguard:TestFormatsPage,TestJSONPage,TestMan,TestPages,TestReadme \
 	proxy/internal/cli:TestMan,TestPage \
+	sqlite/internal/cli:TestMan,TestPage \
 	scripts/picture:TestPicture
 SUMS = git ls-files -co --exclude-standard -z | xargs -0 cksum 2>/dev/null | LC_ALL=C sort
 # $(call rewrite,$(GOLDEN)) runs all tests of a list, even after one has failed, and lists the
@@ -38,13 +41,14 @@ RACE ?= . ./cmd/toolguard ./internal/write
 # Tests of what one goroutine writes, after all work is done.
 RACE_SKIP ?= Width|Wards|NotObeyed|IsObeyed|ObeysNothing|ReportSchema|NoExcerpt|TestAction|TestReadme|TestExplain|TestLinesInPipe
 
-.PHONY: all build test race lint lint-actions fmt fuzz fuzz-seeds cover bench bench-compare bench-proxy proxy golden docs new-rule notices image snapshot release clean help
+.PHONY: all build test race lint lint-actions fmt fuzz fuzz-seeds cover bench bench-compare bench-proxy proxy sqlite golden docs new-rule notices image snapshot release clean help
 
 all: build test lint ## build, test and lint
 
-build: ## build bin/toolguard and bin/toolguard-proxy, and check that the package compiles for WebAssembly
+build: ## build bin/toolguard and the programs beside it, and check that the package compiles for WebAssembly
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./cmd/toolguard
 	CGO_ENABLED=0 $(GO) -C proxy build -trimpath -ldflags '-X main.version=$(VERSION)' -o ../bin/ ./cmd/toolguard-proxy
+	CGO_ENABLED=0 $(GO) -C sqlite build -trimpath -ldflags '-X main.version=$(VERSION)' -o ../bin/ ./cmd/toolguard-sqlite
 	GOOS=js GOARCH=wasm $(GO) vet .
 	GOOS=wasip1 GOARCH=wasm $(GO) vet .
 
@@ -54,6 +58,9 @@ test: ## run all tests
 
 proxy: ## check all of toolguard-proxy: lint, tests, race detector, and real clients if they are installed
 	proxy/test.sh
+
+sqlite: ## check all of toolguard-sqlite: lint and tests
+	sqlite/test.sh
 
 bench-proxy: ## measure the time to the first event through the proxy; ARGS=-h shows the flags
 	@$(GO) -C proxy run ./bench $(ARGS)
@@ -127,13 +134,14 @@ new-rule: ## start a rule: make new-rule NAME=missing-tool-result
 
 notices: build ## write THIRD_PARTY_NOTICES and compare it with bin/toolguard
 	$(GO) run ./scripts/notices THIRD_PARTY_NOTICES
-	for name in toolguard toolguard-proxy; do $(GO) run ./scripts/notices -check bin/$$name$$($(GO) env GOEXE) THIRD_PARTY_NOTICES; done
+	for name in toolguard toolguard-proxy toolguard-sqlite; do $(GO) run ./scripts/notices -check bin/$$name$$($(GO) env GOEXE) THIRD_PARTY_NOTICES; done
 
 image: IMAGE = bin/image/linux/$(shell $(GO) env GOARCH)
 image: notices ca-certificates.crt ## build the Docker image toolguard for the processor of this machine
 	rm -rf bin/image
 	CGO_ENABLED=0 GOOS=linux $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(IMAGE)/ ./cmd/toolguard
 	CGO_ENABLED=0 GOOS=linux $(GO) -C proxy build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o ../$(IMAGE)/ ./cmd/toolguard-proxy
+	CGO_ENABLED=0 GOOS=linux $(GO) -C sqlite build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o ../$(IMAGE)/ ./cmd/toolguard-sqlite
 	cp Dockerfile LICENSE THIRD_PARTY_NOTICES ca-certificates.crt bin/image
 	docker build -t toolguard bin/image
 

@@ -253,6 +253,8 @@ var held = []struct{ page, kind, test string }{
 	{"api.md", "text", "TestAPIPage"},
 	{"proxy.md", "json", "TestPage"}, // in the module of the proxy
 	{"proxy.md", "shell-session", "TestPage"},
+	{"sqlite.md", "json", "TestPage"}, // in the module of toolguard-sqlite
+	{"sqlite.md", "shell-session", "TestPage"},
 }
 
 // TestPageBlocks: each code block of each page is run, or a file that is used, or is
@@ -271,8 +273,12 @@ func TestPageBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	inSQLite, err := filepath.Glob(filepath.Join("..", "..", "sqlite", "internal", "*", "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var tests []string
-	for _, name := range slices.Concat(files, atRoot, inProxy) {
+	for _, name := range slices.Concat(files, atRoot, inProxy, inSQLite) {
 		raw, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

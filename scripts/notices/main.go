@@ -32,6 +32,7 @@ const (
 var commands = [...]struct{ dir, name string }{
 	{".", "./cmd/toolguard"},
 	{"proxy", "./cmd/toolguard-proxy"},
+	{"sqlite", "./cmd/toolguard-sqlite"},
 }
 
 // systems are those that a release has binaries for. Some modules are linked

@@ -1,0 +1,254 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolguard/toolguard/internal/contain"
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/report"
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/suggest"
+	"github.com/toolguard/toolguard/sqlite/internal/schema"
+)
+
+// checkFlags are the flags of check.
+type checkFlags struct {
+	sessions          []string
+	selected, ignored []string
+	format, failOn    string
+	noExcerpt         bool
+	verbose           bool
+}
+
+func newCheckCmd(a *app) *cobra.Command {
+	f := &checkFlags{}
+	cmd := &cobra.Command{
+		Use:   "check [flags] database...",
+		Short: "Check the sessions in databases and report errors",
+		Long: `check reads each session in the form in which its agent exports it, and reports
+what is wrong with it. Lines and columns are those of the text that
+toolguard-sqlite dump writes. Reports name a session as DATABASE#SESSION.
+
+Exit codes: 0 if there are no findings at or above --fail-on, 1 if there are, 2
+if a database or a session could not be read or the command line is wrong.`,
+		Example: `  toolguard-sqlite check ~/.local/share/opencode/opencode.db
+  toolguard-sqlite check --session ses_1 --output-format json opencode.db`,
+		Args: databases,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := newCheck(a, f)
+			if err != nil {
+				return err
+			}
+			return c.run(cmd.Context(), args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringArrayVar(&f.sessions, "session", nil, "check only the session with this `id`; repeatable")
+	flags.StringSliceVar(&f.selected, "select", nil, "run only these `rules` and categories")
+	flags.StringSliceVar(&f.ignored, "ignore", nil, "skip these `rules` and categories")
+	flags.StringVarP(&f.format, "output-format", "o", "text", "report in this `format`: "+strings.Join(formatNames(), ", "))
+	flags.StringVar(&f.failOn, "fail-on", "error", "exit with 1 if there are findings of at least this `severity`: error, warning or info")
+	flags.BoolVar(&f.noExcerpt, "no-excerpt", false, "show only ids, names, types and roles, and no other text of a session")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show infos, and each call of a turn that lost its result")
+	return cmd
+}
+
+// formatNames lists the output formats.
+func formatNames() []string {
+	var names []string
+	for _, f := range report.Formats() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// A check is one run of the command.
+type check struct {
+	*app
+	flags   *checkFlags
+	out     *bufio.Writer
+	format  report.Format
+	report  report.Reporter
+	options engine.Options
+	failOn  rules.Severity
+	summary report.Summary
+	failing bool
+	broken  []*schema.Schema // of sessions with errors
+}
+
+// newCheck validates the flags and returns the check that they ask for.
+func newCheck(a *app, f *checkFlags) (*check, error) {
+	c := &check{app: a, flags: f, out: bufio.NewWriter(a.stdout)}
+	names := formatNames()
+	i := slices.Index(names, f.format)
+	if i < 0 {
+		return nil, fmt.Errorf("--output-format: %w", suggest.Unknown("output format", f.format, names, "expected one of "+strings.Join(names, ", ")))
+	}
+	c.format = report.Formats()[i]
+	for _, list := range []struct {
+		flag   string
+		values []string
+	}{{"select", f.selected}, {"ignore", f.ignored}} {
+		for _, v := range list.values {
+			if !slices.Contains(rules.Selectable(), v) {
+				return nil, fmt.Errorf("--%s: %w", list.flag, suggest.Unknown("rule or category", v, rules.Selectable(), "toolguard rules lists them"))
+			}
+		}
+	}
+	switch f.failOn {
+	case "error":
+		c.failOn = rules.Error
+	case "warning":
+		c.failOn = rules.Warning
+	case "info":
+		c.failOn = rules.Info
+	default:
+		return nil, fmt.Errorf("--fail-on: expected error, warning or info, got %q", f.failOn)
+	}
+	c.options.Rules, c.options.Explicit = rules.Select(f.selected, f.ignored)
+	c.options.Excerpts = c.format.Excerpts
+	c.report = c.format.New(c.out, report.Options{
+		NoExcerpt: f.noExcerpt, Version: a.version, EachCall: f.verbose, ShowInfo: c.shows, Started: time.Now(),
+		Fails: func(f *engine.Finding) bool { return f.Severity >= c.failOn },
+	})
+	return c, nil
+}
+
+// shows reports whether people are shown an info.
+func (c *check) shows(f *engine.Finding) bool {
+	return c.flags.verbose || c.failOn == rules.Info || c.options.Explicit[f.Rule.Name]
+}
+
+// run checks databases.
+func (c *check) run(ctx context.Context, paths []string) error {
+	for _, path := range paths {
+		if err := c.database(ctx, path); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if !errors.Is(err, errReported) {
+				return err
+			}
+		}
+	}
+	if err := cmp.Or(c.report.Close(&c.summary), c.out.Flush()); err != nil {
+		return err
+	}
+	if c.format.Human {
+		fmt.Fprintln(c.stderr, c.closing())
+	}
+	switch {
+	case len(c.summary.Failed) > 0:
+		return errReported
+	case c.failing:
+		return errFindings
+	}
+	return nil
+}
+
+// closing says at the end how many sessions were checked.
+func (c *check) closing() string {
+	s := &c.summary
+	text := "No problems found. "
+	if n := s.Problems(); n > 0 {
+		text = fmt.Sprintf("Found %s. ", count(n, "problem"))
+	}
+	text += count(s.Files, "session") + " checked"
+	if n := len(s.Failed); n > 0 {
+		text += fmt.Sprintf(", %d failed", n)
+	}
+	text += "."
+	for _, s := range c.broken {
+		text += "\n" + s.Agent + ": " + s.Instead + "."
+	}
+	return text
+}
+
+// database checks the sessions of a database. Its error ends the run.
+func (c *check) database(ctx context.Context, path string) error {
+	l, err := openLibrary(ctx, path)
+	if err != nil {
+		c.fail(path, err)
+		return nil
+	}
+	defer l.Close()
+	if err := l.choose(c.flags.sessions); err != nil {
+		c.fail(path, err)
+		return nil
+	}
+	for _, s := range l.shelves {
+		if s.torn != nil {
+			c.fail(path, about(path, fmt.Errorf("the list of its sessions ends early: %w", s.torn)))
+		}
+		if s.elsewhere > 0 {
+			fmt.Fprintln(c.stderr, report.Printable(fmt.Sprintf("%s: warning: %s: %s not checked: %s", program, path, count(s.elsewhere, "session"), s.Why)))
+		}
+		for i := range s.sessions {
+			if err := c.session(ctx, l, s, s.sessions[i].ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// session checks a session. Its error ends the run.
+func (c *check) session(ctx context.Context, l *library, s *shelf, id string) error {
+	path := name(l.path, id)
+	text, err := l.read(s, id)
+	if err != nil {
+		c.fail(path, about(path, err))
+		return ctx.Err()
+	}
+	defer text.Close()
+	for _, b := range text.Bad {
+		c.fail(path, about(path, b))
+	}
+	opts := c.options
+	opts.Dialect = dialect.ByName(s.Dialect)
+	opts.Identity = id
+	opts.CheckOnly = "a session in a database is not repaired"
+	var got *engine.Report
+	err = contain.Do(func() (err error) {
+		got, err = engine.Check(ctx, source.NewSource(path, text, text.Size()), opts)
+		return err
+	})
+	if caught := contain.From(err); caught != nil {
+		err = fmt.Errorf("internal error: %v; please report it at https://github.com/toolguard/toolguard/issues", caught)
+	}
+	switch {
+	case err != nil:
+		c.fail(path, about(path, err))
+		return ctx.Err()
+	case got.Skipped != "":
+		return nil // a session without messages
+	}
+	c.summary.Add(got)
+	for f := range got.All() {
+		c.failing = c.failing || f.Severity >= c.failOn
+		if f.Severity == rules.Error && !slices.Contains(c.broken, s.Schema) {
+			c.broken = append(c.broken, s.Schema)
+		}
+	}
+	return cmp.Or(c.report.File(got), c.out.Flush())
+}
+
+// fail prints why a database or a session could not be read. The run continues with the others.
+func (c *check) fail(path string, err error) {
+	c.summary.Fail(path, err)
+	_ = c.out.Flush() // the next write reports the error
+	c.complain(err.Error())
+}
+

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/golden"
+	"github.com/toolguard/toolguard/sqlite/internal/fixture"
+	"github.com/toolguard/toolguard/sqlite/internal/schema"
+)
+
+// page is the page about the program.
+const page = "sqlite.md"
+
+// TestPage runs the commands of docs/sqlite.md, and makes its table.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the page is written for a shell")
+	}
+	path := filepath.Join("..", "..", "..", "docs", page)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := agentTable(t, string(raw))
+	dir := t.TempDir()
+	bin := filepath.Join(dir, "bin")
+	build := exec.Command("go", "build", "-ldflags", "-X main.version=1.2.3", "-o", bin+"/", "./cmd/toolguard")
+	build.Dir = filepath.Join("..", "..", "..")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A link is where the link is, but its name is that of the program.
+	if err := os.Symlink(self, filepath.Join(bin, program)); err != nil {
+		t.Fatal(err)
+	}
+	fixture.Make(t, dir, "opencode")
+	shell := func(command string) string {
+		cmd := exec.Command("sh", "-c", command)
+		cmd.Dir = dir
+		cmd.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "TZ=UTC", "LC_ALL=C.UTF-8"}
+		out, _ := cmd.CombinedOutput() // errors are shown
+		return string(out)
+	}
+	text = regexp.MustCompile("(?s)```shell-session\n(.*?)```\n").ReplaceAllStringFunc(text, func(block string) string {
+		var b strings.Builder
+		for line := range strings.Lines(block) {
+			if command, is := strings.CutPrefix(line, "$ "); is {
+				b.WriteString(line + shell(command))
+			}
+		}
+		return "```shell-session\n" + b.String() + "```\n"
+	})
+	text = regexp.MustCompile("(?s)```json list.json\n.*?```\n").ReplaceAllLiteralString(text, "```json list.json\n"+shell("toolguard sqlite list --json opencode.db")+"```\n")
+	golden.File(t, path, text)
+}
+
+// agentTable returns the page with a table of the agents.
+func agentTable(t *testing.T, text string) string {
+	t.Helper()
+	const open, end = "<!-- agents -->\n", "<!-- /agents -->"
+	before, rest, ok := strings.Cut(text, open)
+	_, after, ended := strings.Cut(rest, end)
+	if !ok || !ended {
+		t.Fatalf("docs/%s has no marks for the table", page)
+	}
+	var b strings.Builder
+	b.WriteString("| agent | format | tables | tried | source |\n|---|---|---|---|---|\n")
+	for _, s := range schema.All() {
+		agent := s.Agent
+		if len(s.Others) > 0 {
+			agent += ", " + strings.Join(s.Others, ", ")
+		}
+		tried := s.Tried
+		if tried == "" {
+			tried = "no"
+		}
+		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | [source](%s) |\n", agent, s.Dialect, strings.Join(tableNames(s), ", "), tried, s.Source)
+	}
+	return before + open + b.String() + end + after
+}
+
+// tableNames lists the tables of a schema.
+func tableNames(s *schema.Schema) []string {
+	var names []string
+	for name := range s.Tables {
+		names = append(names, "`"+name+"`")
+	}
+	slices.Sort(names)
+	return names
+}

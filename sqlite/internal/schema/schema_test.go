@@ -1,0 +1,176 @@
+package schema_test
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/toolguard/toolguard"
+	"github.com/toolguard/toolguard/internal/golden"
+	"github.com/toolguard/toolguard/sqlite/internal/database"
+	"github.com/toolguard/toolguard/sqlite/internal/fixture"
+	"github.com/toolguard/toolguard/sqlite/internal/schema"
+)
+
+// read returns the texts of all sessions in a database, the newest first.
+func read(t *testing.T, path string) (*schema.Schema, []*schema.Text, []string) {
+	t.Helper()
+	db, err := database.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	found, err := schema.Find(db)
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%d schemas, %v", len(found), err)
+	}
+	sessions, _, err := found[0].List(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []*schema.Text
+	var all []string
+	for _, s := range sessions {
+		text, err := found[0].Read(db, s.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { text.Close() })
+		whole, err := io.ReadAll(io.NewSectionReader(text, 0, text.Size()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts, all = append(texts, text), append(all, string(whole))
+	}
+	return found[0], texts, all
+}
+
+// TestTexts compares the text of each session, and what is wrong with it.
+func TestTexts(t *testing.T) {
+	var b strings.Builder
+	seen := map[string]bool{}
+	for _, name := range fixture.Names(t) {
+		s, texts, all := read(t, fixture.Make(t, t.TempDir(), name))
+		seen[s.Agent] = true
+		b.WriteString("== " + s.Agent + "\n")
+		for i, text := range all {
+			b.WriteString(text)
+			if len(texts[i].Bad) > 0 {
+				t.Errorf("%s: %v", s.Agent, texts[i].Bad)
+			}
+			report, err := toolguard.CheckBytes(t.Context(), []byte(text), toolguard.Dialect(s.Dialect))
+			if err != nil {
+				t.Fatalf("%s: %v", s.Agent, err)
+			}
+			// The dialect is also what toolguard finds itself.
+			alone, err := toolguard.CheckBytes(t.Context(), []byte(text))
+			if err != nil || alone.Dialect != s.Dialect || len(alone.Findings) != len(report.Findings) {
+				t.Errorf("%s: detected as %q, %v", s.Agent, alone.Dialect, err)
+			}
+			for _, f := range report.Findings {
+				b.WriteString("-- " + f.Rule + " " + f.CallID + "\n")
+			}
+		}
+	}
+	for _, s := range schema.All() {
+		if !seen[s.Agent] {
+			t.Errorf("%s has no fixture", s.Agent)
+		}
+	}
+	golden.File(t, filepath.Join("testdata", "texts.golden"), b.String())
+}
+
+// TestCells: what a text has from a column is the same bytes.
+func TestCells(t *testing.T) {
+	n := 0
+	for _, name := range fixture.Names(t) {
+		path := fixture.Make(t, t.TempDir(), name)
+		_, texts, all := read(t, path)
+		conn, err := sqlite3.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		for i, text := range texts {
+			at := int64(0)
+			for _, c := range text.Cells {
+				if c.Start < at || c.End < c.Start {
+					t.Errorf("%s: %+v overlaps the one before", name, c)
+				}
+				at = c.End
+				_, from, _ := strings.Cut(c.Query, " FROM ")
+				table, _, _ := strings.Cut(from, " ")
+				key, column := "id", c.Column
+				if column == "event" {
+					key, column = "seq", "event_json"
+				}
+				stmt, _, err := conn.Prepare("SELECT " + column + " FROM " + table + " WHERE " + key + " = ?")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := stmt.BindText(1, c.ID); err != nil || !stmt.Step() {
+					t.Fatalf("%s: no row %s", table, c.ID)
+				}
+				if was := stmt.ColumnText(0); was != "" {
+					n++
+					if got := all[i][c.Start:c.End]; got != was[c.From:c.From+len(got)] {
+						t.Errorf("%s %s: %q is not a part of %q", table, c.ID, got, was)
+					}
+				}
+				stmt.Close()
+			}
+		}
+	}
+	if n < 30 {
+		t.Errorf("only %d cells", n)
+	}
+}
+
+// TestBad: a column that is not JSON is named, and the text can be read all the same.
+func TestBad(t *testing.T) {
+	for _, c := range []struct{ name, sql, want string }{
+		{"opencode", `UPDATE part SET data = '{"type":"text","text":' WHERE id = 'prt_7'`, "row prt_7: data: invalid JSON at byte 22: unexpected end of JSON input"},
+		{"opencode", `UPDATE part SET data = '[1]' WHERE id = 'prt_7'`, "row prt_7: data: expected a JSON object"},
+		{"opencode", `UPDATE part SET data = '' WHERE id = 'prt_7'`, "row prt_7: data: is empty, expected JSON"},
+		{"opencode", `UPDATE part SET data = x'ff00' WHERE id = 'prt_7'`, "row prt_7: data: invalid JSON at byte 1: invalid character 'ÿ' looking for beginning of value"},
+		{"openclaw", `UPDATE transcript_events SET event_zstd = x'28b52ffd00' WHERE seq = 2`, "row 2: event: its zstd cannot be unpacked: unexpected EOF"},
+		{"openclaw", `UPDATE transcript_events SET event_zstd = NULL WHERE seq = 2`, "row 2: event: has no value"},
+		{"goose", `UPDATE messages SET content_json = 'x' WHERE id = 2`, "row 2: content_json: invalid JSON at byte 1: invalid character 'x' looking for beginning of value"},
+		{"hermes", `UPDATE messages SET tool_calls = '[' WHERE id = 3`, "row 3: tool_calls: invalid JSON at byte 1: unexpected end of JSON input"},
+	} {
+		path := fixture.Make(t, t.TempDir(), c.name)
+		fixture.Exec(t, path, c.sql)
+		s, texts, all := read(t, path)
+		if len(texts[0].Bad) != 1 || texts[0].Bad[0].Error() != c.want {
+			t.Errorf("%s: %v, want %s", c.sql, texts[0].Bad, c.want)
+		}
+		report, err := toolguard.CheckBytes(t.Context(), []byte(all[0]), toolguard.Dialect(s.Dialect))
+		if err != nil || report.Conversations != 1 {
+			t.Errorf("%s: %v\n%s", c.sql, err, all[0])
+		}
+	}
+}
+
+// TestLong: a text that is longer than what is kept in memory is the same text.
+func TestLong(t *testing.T) {
+	path := fixture.Make(t, t.TempDir(), "opencode")
+	fixture.Exec(t, path, `WITH n(i) AS (VALUES (1000) UNION ALL SELECT i + 1 FROM n WHERE i < 1079)
+		INSERT INTO part SELECT 'prt_' || i, 'msg_5', 'ses_2', 1, 1, '{"type":"text","text":"' || i || replace(hex(zeroblob(250000)), '00', 'ab') || '"}' FROM n`)
+	_, _, all := read(t, path)
+	long := all[0]
+	if len(long) < 35<<20 || !strings.HasSuffix(long, "\"}]}]}\n") {
+		t.Fatalf("%d bytes", len(long))
+	}
+	for i := 1000; i < 1080; i++ {
+		text := `"text":"` + string(rune('0'+i/1000)) + string(rune('0'+i/100%10)) + string(rune('0'+i/10%10)) + string(rune('0'+i%10)) + "abab"
+		if strings.Count(long, text) != 1 {
+			t.Errorf("%s is not there once", text)
+		}
+	}
+	if _, err := toolguard.CheckBytes(t.Context(), []byte(long)); err != nil {
+		t.Error(err)
+	}
+}
