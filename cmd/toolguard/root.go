@@ -91,6 +91,7 @@ func commands() []namedCommand {
 		{"doctor", newDoctorCmd, true, "agent since fix yes unsafe undo list json"},
 		{"show", newShowCmd, true, "problems turn call all scope fix html jsonl provider from no-pager"},
 		{"trim", newTrimCmd, true, "keep-last max-tokens max-bytes results-max-bytes boundary out write dry-run provider from json"},
+		{"extract", newExtractCmd, true, "max-tokens only scope all results-max-bytes out overwrite from json"},
 		{"explain", newExplainCmd, false, ""},
 		{"rules", newRulesCmd, false, ""},
 		{"formats", newFormatsCmd, false, ""},

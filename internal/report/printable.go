@@ -130,12 +130,16 @@ func spelled(s string) string {
 // escape, except line feeds. Each line must end with a line feed.
 type Screen struct {
 	w       io.Writer
+	tabs    bool // they stay as they are
 	line    guard
 	partial []byte // the bytes of an incomplete character
 }
 
 // NewScreen returns a Screen that writes to w.
 func NewScreen(w io.Writer) *Screen { return &Screen{w: w} }
+
+// NewDocument returns a Screen for text that people and programs read: tabs stay as they are.
+func NewDocument(w io.Writer) *Screen { return &Screen{w: w, tabs: true} }
 
 // Write implements io.Writer.
 func (s *Screen) Write(p []byte) (int, error) {
@@ -148,6 +152,8 @@ func (s *Screen) Write(p []byte) (int, error) {
 		case r == '\n':
 			out = append(out, '\n')
 			s.line = guard{}
+		case r == '\t' && s.tabs:
+			out = append(out, '\t')
 		case s.line.spells(r, n, text[i+n:]):
 			out = append(out, spelled(text[i:i+n])...)
 		default:

@@ -313,10 +313,7 @@ func (r *reader) call(v *engine.View, i int, lo int32, times []int64) {
 	whole := r.whole(v, m.Turn, id)
 	out := Call{
 		Turn: lo + m.Turn, Record: m.Record, At: v.Origin(v.Blocks[c.Block].Span), ID: id, Tool: r.tool(c.Name),
-		Args: r.keep(v, c.Args, whole), State: states[x.State], Misplaced: x.Place != pairing.InWindow && x.State == pairing.Answered, Counts: c.Counts(),
-	}
-	if x.State == pairing.Missing && c.State == transcript.CallInterrupted {
-		out.State = Interrupted
+		Args: r.keep(v, c.Args, whole), State: StateOf(c, x.State), Misplaced: x.Place != pairing.InWindow && x.State == pairing.Answered, Counts: c.Counts(),
 	}
 	if x.Result >= 0 {
 		res := &v.Results[x.Result]
@@ -330,6 +327,14 @@ func (r *reader) call(v *engine.View, i int, lo int32, times []int64) {
 		}
 	}
 	r.Calls = append(r.Calls, out)
+}
+
+// StateOf returns what became of a call whose pairing has a state.
+func StateOf(c *transcript.Call, paired pairing.State) State {
+	if paired == pairing.Missing && c.State == transcript.CallInterrupted {
+		return Interrupted
+	}
+	return states[paired]
 }
 
 // states are the states of calls by those of their pairing.

@@ -96,6 +96,18 @@ func shorten(v source.Value, limit int64) edit.Edit {
 	return edit.Edit{Span: cut, Text: []byte(label(tail-head, size))}
 }
 
+// ShortenText returns a text of a result with at most most bytes, but never less than SmallestResult.
+func ShortenText(text string, most int) string {
+	limit, size := max(most, SmallestResult), int64(len(text))
+	if size <= int64(limit) {
+		return text
+	}
+	room := int64(limit - len(label(size, size)))
+	head := int64(breakBefore([]byte(text), room-room/4))
+	tail := breakAfter([]byte(text), size-room/4)
+	return text[:head] + label(tail-head, size) + text[tail:]
+}
+
 // label returns what is put for the bytes that are cut from a text.
 func label(cut, size int64) string {
 	return fmt.Sprintf("[toolguard] %s of %s bytes of this result were cut.", Grouped(cut), Grouped(size))
