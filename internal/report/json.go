@@ -121,7 +121,10 @@ type jsonReporter struct {
 	applied  bytes.Buffer
 }
 
-func newJSON(w io.Writer, opts Options) Reporter {
+func newJSON(w io.Writer, opts Options) Reporter { return NewJSON(w, opts) }
+
+// NewJSON returns the reporter of the format json, for programs that link no other one.
+func NewJSON(w io.Writer, opts Options) FixReporter {
 	return &jsonReporter{opts: opts, findings: array{w: w, open: fmt.Sprintf("{\"version\":%d,\n \"findings\":[", jsonVersion), close: "],", nested: true}}
 }
 

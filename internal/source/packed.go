@@ -8,13 +8,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/toolguard/toolguard/internal/contain"
 )
-
-// maxWindow limits how many unpacked bytes a zstd decoder keeps.
-const maxWindow = 32 << 20
 
 // packings are the supported compressions and the magic bytes at the start of their
 // files.
@@ -23,13 +18,7 @@ var packings = []struct {
 	open        func(io.Reader) (io.ReadCloser, error)
 }{
 	{"gzip", "\x1f\x8b", func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }},
-	{"zstd", "\x28\xb5\x2f\xfd", func(r io.Reader) (io.ReadCloser, error) {
-		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
-			return nil, err
-		}
-		return d.IOReadCloser(), nil
-	}},
+	{"zstd", "\x28\xb5\x2f\xfd", openZstd},
 }
 
 // The default limits for unpacking: a number of bytes, and a multiple of the compressed
