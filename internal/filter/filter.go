@@ -36,6 +36,10 @@ type Options struct {
 	Out, Rejects func() (io.Writer, error)
 	// Reason receives the reason for each rejection, in order; nil if nobody asks.
 	Reason func(*Reason) error
+	// Fit returns a repaired row as whoever stores it will read it, or says why it cannot be stored; nil if
+	// all rows can. Repaired receives each repaired row that passes, in order; nil if nobody asks.
+	Fit      func(before, after []byte) ([]byte, error)
+	Repaired func(record int32, row []byte) error
 }
 
 // A Reason says what was rejected and why.
@@ -48,6 +52,8 @@ type Reason struct {
 	SHA256 [32]byte // of those bytes
 	// Internal says that the check or the repair panicked. Then there are no findings.
 	Internal bool
+	// Unfit says why the repaired row could not be stored, "" if that is not the reason.
+	Unfit string
 	// Findings are the findings at or above the limit, or else those whose repair failed its proof,
 	// with places in the source.
 	Findings engine.Findings
