@@ -39,6 +39,10 @@ type Options struct {
 	// Passed receives each row that passes, in order; nil if nobody asks. Elements of documents are
 	// not rows.
 	Passed func(*Passed) error
+	// Fit returns a repaired row as whoever stores it will read it, or says why it cannot be stored; nil if
+	// all rows can. Repaired receives each repaired row that passes, in order; nil if nobody asks.
+	Fit      func(before, after []byte) ([]byte, error)
+	Repaired func(record int32, row []byte) error
 }
 
 // A Passed is a row that passes.
@@ -64,6 +68,8 @@ type Reason struct {
 	Internal bool
 	// Rules are the names that count the rejection, see Counts.Rules.
 	Rules []string
+	// Unfit says why the repaired row could not be stored, "" if that is not the reason.
+	Unfit string
 	// Findings are the findings at or above the limit, or else those whose repair failed its proof,
 	// with places in the source.
 	Findings engine.Findings

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -17,7 +18,8 @@ type rows struct {
 	written  int64 // everything before it has been written or rejected
 	valueEnd int64 // the end of the previous row's value
 	text     []byte
-	tried    int // rejected rows of which more repairs were tried
+	tried    int    // rejected rows of which more repairs were tried
+	unfit    string // why the repaired row could not be stored
 }
 
 // row takes the next row.
@@ -49,6 +51,7 @@ func (w *rows) row(r *run, u *engine.Unit) error {
 	if err != nil {
 		return err
 	}
+	unfit := ""
 	if repairs {
 		text, left, after, err := w.repair(r, u, at)
 		switch caught := contain.From(err); {
@@ -57,6 +60,7 @@ func (w *rows) row(r *run, u *engine.Unit) error {
 		case err != nil:
 			return err
 		}
+		unfit = w.unfit
 		if names = left; text != nil && len(names) == 0 {
 			if err := r.passes(u, text, after); err != nil {
 				return err
@@ -65,6 +69,11 @@ func (w *rows) row(r *run, u *engine.Unit) error {
 				return err
 			}
 			w.written = at.End
+			if r.Repaired != nil {
+				if err := r.Repaired(u.Record, text); err != nil {
+					return err
+				}
+			}
 			_, err := r.out.Write(text)
 			return err
 		}
@@ -81,7 +90,7 @@ func (w *rows) row(r *run, u *engine.Unit) error {
 	if err := w.tryRow(r, u, at); err != nil {
 		return err
 	}
-	return w.rejected(r, names, Reason{Record: u.Record, Span: at}, &u.Findings)
+	return w.rejected(r, names, Reason{Record: u.Record, Span: at, Unfit: unfit}, &u.Findings)
 }
 
 // rejected leaves a row out of what passes.
@@ -173,6 +182,7 @@ func (r *run) inLine(at int64) (bool, error) {
 // afterwards, and what is found in the repaired text. A panic is its error.
 func (w *rows) repair(r *run, u *engine.Unit, at source.Span) (text []byte, left []string, after *engine.Findings, err error) {
 	defer contain.Catch(&err)
+	w.unfit = ""
 	if w.text, err = r.src.Into(w.text, at); err != nil {
 		return nil, nil, nil, err
 	}
@@ -208,6 +218,19 @@ func (w *rows) repair(r *run, u *engine.Unit, at source.Span) (text []byte, left
 	if r.Fix.Dialect == nil {
 		// Whoever checks the output does not know which dialect the row was read in.
 		if left, err = r.fails(text); err != nil || len(left) > 0 {
+			return nil, left, nil, err
+		}
+	}
+	if r.Fit == nil {
+		return text, nil, &f.After.Findings, nil
+	}
+	stored, err := r.Fit(w.text, text)
+	if err != nil {
+		w.unfit = "the repaired row does not fit the columns: " + err.Error()
+		return nil, r.asked(&u.Findings), nil, nil
+	}
+	if !bytes.Equal(stored, text) {
+		if left, err = r.fails(stored); err != nil || len(left) > 0 {
 			return nil, left, nil, err
 		}
 	}

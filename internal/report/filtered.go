@@ -55,7 +55,7 @@ func Reason(w io.Writer, r *filter.Reason, noExcerpt bool) error {
 		Path: r.Path, Record: r.Record, Line: r.Line, Start: r.Span.Start, End: r.Span.End,
 		SHA256: hex.EncodeToString(r.SHA256[:]), Findings: []jsonFinding{},
 	}
-	if r.Internal {
+	if out.Reason = r.Unfit; r.Internal {
 		out.Reason = filter.InternalError
 	}
 	for f := range r.Findings.All() {
