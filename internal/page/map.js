@@ -285,7 +285,7 @@ class MapView {
 			make('span', 'gutter'),
 			make('span', 'said', row.k === 'thread' ? this.handle(n) : '', row.k === 'call' ? make('span', 'unseen', 'call ') : '',
 				make('span', 'what', row.k === 'call' || row.k === 'thread' ? row.n || '(no name)' : row.k === 'text' && !row.x && (row.b ?? 0) <= 2 ? 'no text' : kinds[row.k]), ' ',
-				make('bdi', 'text', row.x ?? '')),
+				make('bdi', 'text', row.x ?? ''), row.k === 'thread' ? this.inside(n) : ''),
 			this.facts(row),
 		)
 		return el
@@ -293,13 +293,15 @@ class MapView {
 
 	/** What folds a thread, and says whether it is folded. @param {number} n */
 	handle(n) {
-		const thread = this.source.threads.find(t => t[0] === n)
-		if (!thread) return ''
-		const folded = this.folded.has(n), out = make('span', 'fold', folded ? '▸' : '▾')
-		if (!folded) return out
-		const problems = this.source.problems.filter(([row]) => row > n && row < thread[1]).length
-		out.append(make('span', 'unseen', ' folded'), problems ? ` (${problems.toLocaleString('en')} with problems)` : '')
-		return out
+		if (!this.source.threads.some(t => t[0] === n)) return ''
+		return this.folded.has(n) ? make('span', 'fold', '▸', make('span', 'unseen', ' folded ')) : make('span', 'fold', '▾')
+	}
+
+	/** Says of a folded thread how many of its rows have problems. @param {number} n */
+	inside(n) {
+		const thread = this.folded.has(n) && this.source.threads.find(t => t[0] === n)
+		const problems = thread ? this.source.problems.filter(([row]) => row > n && row < thread[1]).length : 0
+		return problems ? make('span', 'state level2', ` ✗ ${problems.toLocaleString('en')} with problems`) : ''
 	}
 
 	/** What is at the end of a row. @param {Row} row */
