@@ -40,6 +40,7 @@
  * @property {boolean} repaired whether it is the session after the repair
  * @property {[row: number, severity: number][]} problems in order
  * @property {[call: number, result: number][]} far calls that are far from their results, widest first
+ * @property {[row: number, end: number][]} threads the row of each thread, and the row after its last one
  * @property {(row: number) => Row|undefined} peek returns a row that is here
  * @property {(row: number) => Promise<Row>} get
  *
@@ -50,6 +51,7 @@
  * @property {string} counted
  * @property {[number, number][]} problems
  * @property {[number, number][]} far
+ * @property {[number, number][]} threads
  * @property {[start: number, length: number, from: number][]} [pieces] parts of the original, or, below 0, of the inserted text
  * @property {number} block
  *
@@ -122,6 +124,7 @@ class Rows {
 		this.repaired = !!variant.pieces
 		this.problems = variant.problems
 		this.far = variant.far
+		this.threads = variant.threads
 		this.inBlock = head.rowsInBlock
 		/** @type {Map<string, Row[]>} */
 		this.here = new Map()

@@ -43,6 +43,8 @@ type layout struct {
 	s       *session.Session
 	entries []entry
 	faults  []fault
+	// The rows of each thread that has a row of its own: from it to the row after its last one.
+	threads [][2]int32
 	// The rows by what they are about, -1 for none.
 	call, result, loose, turn, thread, fault []int32
 	// problems has the row of each kept finding, and at the findings by row.
@@ -141,7 +143,12 @@ func (a *arranger) thread(i int32, depth uint8) {
 	}
 	a.layout.thread[i] = int32(len(a.entries))
 	if len(a.s.Threads) > 1 || t.Folded || t.TurnLo == t.TurnHi {
-		a.add(entry{kind: ofThread, depth: depth, ref: i})
+		row := a.add(entry{kind: ofThread, depth: depth, ref: i})
+		defer func() {
+			if end := int32(len(a.entries)); end > row+1 && len(a.threads) < mostThreads {
+				a.threads = append(a.threads, [2]int32{row, end})
+			}
+		}()
 	}
 	for turn := t.TurnLo; turn < t.TurnHi; turn++ {
 		a.turnOf(turn, depth)
@@ -153,6 +160,9 @@ func (a *arranger) thread(i int32, depth uint8) {
 		a.unreadable(turn, depth)
 	}
 }
+
+// mostThreads is how many threads a page can fold.
+const mostThreads = 20_000
 
 // turnOf adds the rows of a turn.
 func (a *arranger) turnOf(turn int32, depth uint8) {

@@ -74,8 +74,12 @@ class MapView {
 		this.box = box
 		this.on = on
 		/** @type {RowSource} */
-		this.source = { count: 0, repaired: false, problems: [], far: [], peek: () => undefined, get: () => Promise.reject(new Error('no rows')) }
+		this.source = { count: 0, repaired: false, problems: [], far: [], threads: [], peek: () => undefined, get: () => Promise.reject(new Error('no rows')) }
 		this.selected = -1
+		/** @type {Set<number>} the rows of threads that are folded */
+		this.folded = new Set()
+		/** @type {[lo: number, hi: number, before: number][]} rows that are not shown, and how many are not before them */
+		this.gaps = []
 		/** @type {Set<number>} */
 		this.hits = new Set()
 		/** @type {Map<number, HTMLElement>} */
@@ -98,9 +102,10 @@ class MapView {
 		this.list.addEventListener('keydown', event => this.key(event))
 		this.list.addEventListener('click', event => {
 			const row = event.target instanceof Element && event.target.closest('.row')
-			if (row) this.select(Number(row.id.slice(4)))
+			if (row && event.target.closest('.fold')) this.fold(Number(row.id.slice(4)))
+			else if (row) this.select(Number(row.id.slice(4)))
 		})
-		this.ruler.addEventListener('click', event => this.scrollTo(event.offsetY / this.ruler.clientHeight * this.source.count - this.capacity() / 2))
+		this.ruler.addEventListener('click', event => this.scrollTo(event.offsetY / this.ruler.clientHeight * this.lines() - this.capacity() / 2))
 		new ResizeObserver(() => this.resized()).observe(this.list)
 	}
 
@@ -117,6 +122,8 @@ class MapView {
 	show(source) {
 		this.source = source
 		this.selected = -1
+		this.folded.clear()
+		this.gaps = []
 		this.hits = new Set()
 		this.clear()
 		this.resized()
@@ -127,6 +134,48 @@ class MapView {
 		for (const el of this.shown.values()) el.remove()
 		this.shown.clear()
 		this.list.removeAttribute('aria-activedescendant')
+	}
+
+	/** How many rows are not folded. */
+	lines() {
+		const last = this.gaps.at(-1)
+		return this.source.count - (last ? last[2] + last[1] - last[0] : 0)
+	}
+
+	/** The line of a row; if it is folded, that of its thread. @param {number} row */
+	lineOf(row) {
+		const gap = this.gaps[firstAbove(this.gaps.map(g => g[0]), row) - 1]
+		return !gap ? row : row < gap[1] ? gap[0] - 1 - gap[2] : row - gap[2] - gap[1] + gap[0]
+	}
+
+	/** The row of a line. @param {number} line */
+	rowAt(line) {
+		const gap = this.gaps[firstAbove(this.gaps.map(g => g[0] - g[2]), line) - 1]
+		return gap ? line + gap[2] + gap[1] - gap[0] : line
+	}
+
+	/** Folds a thread, or shows its rows again. @param {number} row @param {boolean} [folded] */
+	fold(row, folded = !this.folded.has(row)) {
+		const thread = this.source.threads.find(t => t[0] === row)
+		if (!thread || folded === this.folded.has(row)) return
+		if (folded) this.folded.add(row)
+		else this.folded.delete(row)
+		this.refold()
+		if (folded && this.selected > row && this.selected < thread[1]) this.select(row)
+	}
+
+	/** Finds the rows that are not shown. */
+	refold() {
+		this.gaps = []
+		let end = 0, before = 0
+		for (const [row, to] of this.source.threads.filter(t => this.folded.has(t[0])).sort((a, b) => a[0] - b[0])) {
+			if (row < end) continue // it is in a thread that is folded
+			this.gaps.push([row + 1, to, before])
+			before += to - row - 1
+			end = to
+		}
+		this.clear()
+		this.resized()
 	}
 
 	/** @param {Iterable<number>} rows */
@@ -142,23 +191,23 @@ class MapView {
 
 	/** How many pixels of rows a pixel of the scroll bar stands for. */
 	scale() {
-		const view = this.list.clientHeight, total = this.source.count * rowHeight
+		const view = this.list.clientHeight, total = this.lines() * rowHeight
 		return total > highest ? (total - view) / (highest - view) : 1
 	}
 
-	/** The first row in view, with a fraction. */
+	/** The first line in view, with a fraction. */
 	top() {
 		return this.list.scrollTop * this.scale() / rowHeight
 	}
 
-	/** @param {number} row */
-	scrollTo(row) {
-		this.list.scrollTop = Math.max(0, row) * rowHeight / this.scale()
+	/** @param {number} line */
+	scrollTo(line) {
+		this.list.scrollTop = Math.max(0, line) * rowHeight / this.scale()
 		this.render()
 	}
 
 	resized() {
-		this.spacer.style.height = Math.min(highest, this.source.count * rowHeight) + 'px'
+		this.spacer.style.height = Math.min(highest, this.lines() * rowHeight) + 'px'
 		this.render()
 		this.rule()
 	}
@@ -174,20 +223,21 @@ class MapView {
 	/** Puts the rows in view into the document, and takes the others out. */
 	render() {
 		const { source, list } = this, top = this.top()
-		const lo = Math.max(0, Math.floor(top) - 4), hi = Math.min(source.count, Math.ceil(top) + this.capacity() + 5)
+		const lo = Math.max(0, Math.floor(top) - 4), hi = Math.min(this.lines(), Math.ceil(top) + this.capacity() + 5)
+		const rows = Array.from({ length: Math.max(0, hi - lo) }, (_, i) => this.rowAt(lo + i))
 		for (const [n, el] of this.shown) {
-			if (n < lo || n >= hi) {
+			if (!rows.includes(n)) {
 				el.remove()
 				this.shown.delete(n)
 			}
 		}
-		let absent = false
+		const absent = []
 		const base = list.scrollTop - top * rowHeight
-		for (let n = lo; n < hi; n++) {
+		for (const [i, n] of rows.entries()) {
 			let el = this.shown.get(n)
 			const row = source.peek(n)
 			if (!row) {
-				absent = true
+				absent.push(n)
 				continue
 			}
 			if (!el) {
@@ -196,21 +246,21 @@ class MapView {
 				const next = [...this.shown.keys()].filter(k => k > n).sort((a, b) => a - b)[0]
 				this.spacer.insertBefore(el, next === undefined ? null : /** @type {HTMLElement} */ (this.shown.get(next)))
 			}
-			el.style.top = base + n * rowHeight + 'px'
+			el.style.top = base + (lo + i) * rowHeight + 'px'
 			el.setAttribute('aria-selected', String(n === this.selected))
 		}
 		if (this.selected >= 0 && this.shown.has(this.selected)) list.setAttribute('aria-activedescendant', 'row-' + this.selected)
 		else list.removeAttribute('aria-activedescendant')
-		if (absent) this.load(lo, hi - 1)
-		this.connect(lo, hi, base)
+		if (absent.length) this.load(absent)
+		this.connect(rows, lo, base)
 		this.pinned(top)
 	}
 
-	/** @param {number} lo @param {number} hi */
-	async load(lo, hi) {
+	/** @param {number[]} rows */
+	async load(rows) {
 		const { source } = this
 		try {
-			await Promise.all([source.get(lo), source.get(hi)])
+			await Promise.all(rows.map(n => source.get(n)))
 			if (source === this.source) this.soon()
 		} catch (error) {
 			this.on.onError?.(error)
@@ -222,8 +272,8 @@ class MapView {
 		const el = make('div', ['row', row.k, row.f ? 'first' : '', row.r ? 'by-' + row.r : '', row.e ? 'edited' : '', row.q ? 'past' : '', this.hits.has(n) ? 'hit' : ''].filter(Boolean).join(' '))
 		el.id = 'row-' + n
 		el.setAttribute('role', 'option')
-		el.setAttribute('aria-posinset', String(n + 1))
-		el.setAttribute('aria-setsize', String(this.source.count))
+		el.setAttribute('aria-posinset', String(this.lineOf(n) + 1))
+		el.setAttribute('aria-setsize', String(this.lines()))
 		el.style.setProperty('--depth', String(Math.min(row.d ?? 0, 8)))
 		let when = ''
 		if (row.f && row.dt !== undefined) when = row.dt < 0 ? '−' + duration(-row.dt) : '+' + duration(row.dt)
@@ -233,12 +283,25 @@ class MapView {
 			make('span', 'who', row.f ? row.r || '–' : ''),
 			make('span', 'when', when),
 			make('span', 'gutter'),
-			make('span', 'said', row.k === 'call' ? make('span', 'unseen', 'call ') : '',
+			make('span', 'said', row.k === 'thread' ? this.handle(n) : '', row.k === 'call' ? make('span', 'unseen', 'call ') : '',
 				make('span', 'what', row.k === 'call' || row.k === 'thread' ? row.n || '(no name)' : row.k === 'text' && !row.x && (row.b ?? 0) <= 2 ? 'no text' : kinds[row.k]), ' ',
-				make('bdi', 'text', row.x ?? '')),
+				make('bdi', 'text', row.x ?? ''), row.k === 'thread' ? this.inside(n) : ''),
 			this.facts(row),
 		)
 		return el
+	}
+
+	/** What folds a thread, and says whether it is folded. @param {number} n */
+	handle(n) {
+		if (!this.source.threads.some(t => t[0] === n)) return ''
+		return this.folded.has(n) ? make('span', 'fold', '▸', make('span', 'unseen', ' folded ')) : make('span', 'fold', '▾')
+	}
+
+	/** Says of a folded thread how many of its rows have problems. @param {number} n */
+	inside(n) {
+		const thread = this.folded.has(n) && this.source.threads.find(t => t[0] === n)
+		const problems = thread ? this.source.problems.filter(([row]) => row > n && row < thread[1]).length : 0
+		return problems ? make('span', 'state level2', ` ✗ ${problems.toLocaleString('en')} with problems`) : ''
 	}
 
 	/** What is at the end of a row. @param {Row} row */
@@ -255,8 +318,9 @@ class MapView {
 		return out
 	}
 
-	/** Draws the arcs of the rows from lo to hi. @param {number} lo @param {number} hi @param {number} base */
-	connect(lo, hi, base) {
+	/** Draws the arcs of rows, of which the first is in line lo. @param {number[]} rows @param {number} lo @param {number} base */
+	connect(rows, lo, base) {
+		const hi = lo + rows.length
 		const gutter = /** @type {HTMLElement|null} */ (this.spacer.querySelector('.row:not(.thread) .gutter'))
 		const right = gutter?.offsetWidth ?? 0, height = (hi - lo) * rowHeight
 		const { style } = this.arcs
@@ -264,10 +328,10 @@ class MapView {
 		style.top = base + lo * rowHeight + 'px'
 		style.width = right + 'px'
 		style.height = height + 'px'
-		const y = (/** @type {number} */ row) => (row - lo) * rowHeight + rowHeight / 2
+		const y = (/** @type {number} */ row) => (this.lineOf(row) - lo) * rowHeight + rowHeight / 2
 		/** @type {Map<string, SVGElement[]>} */
 		const drawn = new Map()
-		for (let n = lo; n < hi && right; n++) {
+		for (const n of right ? rows : []) {
 			const row = this.source.peek(n)
 			if (!row) continue
 			const call = row.k === 'call', bad = row.s && (states[row.s]?.[1] ?? 0) === 2
@@ -286,7 +350,8 @@ class MapView {
 		}
 		for (const [from, to] of this.source.far) {
 			if (drawn.size > 200) break
-			if (Math.min(from, to) < lo && Math.max(from, to) >= hi && !drawn.has(from + '-' + to)) drawn.set(from + '-' + to, this.arc(from, to, y, right, 'far'))
+			const [a, b] = [this.lineOf(from), this.lineOf(to)]
+			if (Math.min(a, b) < lo && Math.max(a, b) >= hi && !drawn.has(from + '-' + to)) drawn.set(from + '-' + to, this.arc(from, to, y, right, 'far'))
 		}
 		this.arcs.replaceChildren(...[...drawn.values()].flat())
 	}
@@ -315,7 +380,7 @@ class MapView {
 	pinned(top) {
 		const row = this.selected < 0 ? undefined : this.source.peek(this.selected)
 		const other = row && row.o >= 0 ? row.o : -1
-		const above = other >= 0 && other < top, below = other >= 0 && other + 1 > top + this.list.clientHeight / rowHeight
+		const line = this.lineOf(other), above = other >= 0 && line < top, below = other >= 0 && line + 1 > top + this.list.clientHeight / rowHeight
 		this.pins.above.hidden = !above
 		this.pins.below.hidden = !below
 		if (!above && !below) return
@@ -341,7 +406,7 @@ class MapView {
 		const high = this.source.problems.length + this.hits.size > height / 8 ? 1 : 3
 		const tick = (/** @type {number} */ row, /** @type {string} */ name, /** @type {number} */ from) => {
 			context.fillStyle = color(name)
-			context.fillRect(from, Math.min(height - high, row / this.source.count * height), width - from, high)
+			context.fillRect(from, Math.min(height - high, this.lineOf(row) / this.lines() * height), width - from, high)
 		}
 		for (const row of this.hits) tick(row, '--accent', width / 2)
 		for (const [row, severity] of this.source.problems) tick(row, ['--muted', '--muted', '--warning', '--error'][severity], 0)
@@ -359,16 +424,24 @@ class MapView {
 			if (row.o >= 0) await source.get(row.o)
 			if (source !== this.source) return
 			this.selected = n
-			const lo = row.o < 0 ? n : Math.min(n, row.o), hi = Math.max(n, row.o)
+			this.unfold(n)
+			const [at, other] = [this.lineOf(n), this.lineOf(row.o < 0 ? n : row.o)], lo = Math.min(at, other), hi = Math.max(at, other)
 			if (hi - lo + 3 <= this.capacity()) this.reveal(lo, hi)
-			else this.reveal(n, n)
+			else this.reveal(at, at)
 			this.on.onSelect?.(n)
 		} catch (error) {
 			this.on.onError?.(error)
 		}
 	}
 
-	/** Brings rows into view, with one row around them. @param {number} lo @param {number} hi */
+	/** Shows a row that is folded. @param {number} n */
+	unfold(n) {
+		const around = this.source.threads.filter(([row, end]) => this.folded.has(row) && row < n && n < end)
+		for (const [row] of around) this.folded.delete(row)
+		if (around.length) this.refold()
+	}
+
+	/** Brings lines into view, with one line around them. @param {number} lo @param {number} hi */
 	reveal(lo, hi) {
 		const top = this.top(), capacity = this.capacity()
 		if (lo - 1.5 < top || hi + 2.5 > top + capacity) {
@@ -383,8 +456,8 @@ class MapView {
 	/** Selects the next row in a direction that begins a turn. @param {1|-1} way */
 	async turn(way) {
 		const { source } = this
-		for (let n = this.selected < 0 ? (way > 0 ? 0 : source.count - 1) : this.selected + way; n >= 0 && n < source.count; n += way) {
-			const row = await source.get(n)
+		for (let line = this.selected < 0 ? (way > 0 ? 0 : this.lines() - 1) : this.lineOf(this.selected) + way; line >= 0 && line < this.lines(); line += way) {
+			const n = this.rowAt(line), row = await source.get(n)
 			if (row.f || row.k === 'thread' || row.k === 'record') return this.select(n)
 		}
 	}
@@ -407,11 +480,13 @@ class MapView {
 	/** @param {KeyboardEvent} event */
 	key(event) {
 		if (event.altKey || event.ctrlKey || event.metaKey) return
-		const last = this.source.count - 1, page = Math.max(1, this.capacity() - 2)
-		const to = { ArrowDown: this.selected + 1, ArrowUp: this.selected - 1, PageDown: this.selected + page, PageUp: this.selected - page, Home: 0, End: last }[event.key]
-		if (to === undefined) return
+		const at = this.selected < 0 ? -1 : this.lineOf(this.selected), last = this.lines() - 1, page = Math.max(1, this.capacity() - 2)
+		const to = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: last }[event.key]
+		if (event.key === 'ArrowRight') this.fold(this.selected, false)
+		else if (event.key === 'ArrowLeft') this.fold(this.source.threads.filter(([row, end]) => row <= this.selected && this.selected < end && !this.folded.has(row)).reduce((a, b) => b[0] > a ? b[0] : a, -1), true)
+		else if (to !== undefined) this.select(this.rowAt(Math.max(0, Math.min(last, to))))
+		else return
 		event.preventDefault()
-		this.select(Math.max(0, Math.min(last, to)))
 	}
 }
 

@@ -252,7 +252,7 @@ class Page {
 
 	/** Goes to the other variant, and stays where it is. @param {Variant} variant */
 	async turnTo(variant) {
-		const at = this.map.selected >= 0 ? this.map.selected : Math.round(this.map.top()), chosen = this.map.selected >= 0
+		const at = this.map.selected >= 0 ? this.map.selected : this.map.rowAt(Math.round(this.map.top())), chosen = this.map.selected >= 0
 		const row = this.rows.count ? await this.rows.get(at) : undefined
 		this.use(variant)
 		if (!row) return
@@ -310,7 +310,7 @@ class Page {
 	help() {
 		let dialog = /** @type {HTMLDialogElement|null} */ (document.querySelector('dialog'))
 		if (!dialog) {
-			const keys = [['j k', 'next, previous turn'], ['n p', 'next, previous problem'], ['c', 'from a call to its result and back'], ['/', 'search'], ['↓ ↑ PgDn PgUp Home End', 'rows, in the list'], ['Enter', 'into the panel'], ['Esc', 'close the panel']]
+			const keys = [['j k', 'next, previous turn'], ['n p', 'next, previous problem'], ['c', 'from a call to its result and back'], ['/', 'search'], ['↓ ↑ PgDn PgUp Home End', 'rows, in the list'], ['← →', 'fold a thread, show it again'], ['Enter', 'into the panel'], ['Esc', 'close the panel']]
 			const list = make('dl')
 			for (const [key, what] of keys) list.append(make('dt', '', ...key.split(' ').flatMap(k => [make('kbd', '', k), ' '])), make('dd', '', what))
 			const box = make('input')
@@ -360,7 +360,7 @@ class Page {
 			if (closed) {
 				// The list has become smaller.
 				this.map.resized()
-				if (this.map.selected === n) this.map.reveal(n, n)
+				if (this.map.selected === n) this.map.reveal(this.map.lineOf(n), this.map.lineOf(n))
 			}
 			await shown
 			if (this.variant === this.head.before) history.replaceState(null, '', '#row-' + n)

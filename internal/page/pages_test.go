@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -86,6 +87,32 @@ func far(n int) []byte {
 	return out.Bytes()
 }
 
+// agents returns a session in which a call began a sub-agent, which has a call without a result.
+func agents() []byte {
+	var out bytes.Buffer
+	last := map[string]string{"": "null"}
+	add := func(agent, kind, content string) {
+		id := fmt.Sprintf(`"u%d"`, out.Len())
+		side := ""
+		if agent != "" {
+			side = fmt.Sprintf(`"isSidechain":true,"agentId":%q,`, agent)
+		}
+		fmt.Fprintf(&out, `{"type":%q,"uuid":%s,"parentUuid":%s,%s"sessionId":"s","message":{"role":%[1]q,"content":[%[5]s]}}`+"\n", kind, id, cmp.Or(last[agent], "null"), side, content)
+		last[agent] = id
+	}
+	add("", "user", `{"type":"text","text":"go"}`)
+	add("", "assistant", `{"type":"tool_use","id":"x7","name":"Task","input":{}}`)
+	add("x7", "user", `{"type":"text","text":"look"}`)
+	add("x7", "assistant", `{"type":"tool_use","id":"toolu_a","name":"Grep","input":{}}`)
+	for range 8 {
+		add("x7", "user", `{"type":"text","text":"go on"}`)
+		add("x7", "assistant", `{"type":"text","text":"seen"}`)
+	}
+	add("", "user", `{"type":"tool_result","tool_use_id":"x7","content":"seen"}`)
+	add("", "assistant", `{"type":"text","text":"ok"}`)
+	return out.Bytes()
+}
+
 // TestPages writes the pages that scripts/page/check.mjs opens, to the folder that TOOLGUARD_PAGES
 // names.
 func TestPages(t *testing.T) {
@@ -114,6 +141,7 @@ func TestPages(t *testing.T) {
 	save("quiet.html", made(func(w io.Writer) error {
 		return Write(w, letter, read(t, letter), Options{Name: "quiet.json", NoPayload: true})
 	}))
+	save("threads.html", page(t, "threads.jsonl", agents(), mostPayload))
 	save("far.html", page(t, "far.json", far(300), mostPayload))
 	small := page(t, "1mb.jsonl", made(func(w io.Writer) error { return bench.CallLog(w, 1, 1<<20, 200, 5) }), mostPayload)
 	save("1mb.html", small)
@@ -163,4 +191,27 @@ func entries(n int) []Entry {
 		out = append(out, e)
 	}
 	return out
+}
+
+// TestThreadsOfRows: a thread that has a row of its own says which rows are below it, so that they can be
+// folded.
+func TestThreadsOfRows(t *testing.T) {
+	t.Parallel()
+	s := read(t, source.FromBytes("s", agents()))
+	l := layOut(s)
+	if len(s.Threads) != 2 || len(l.threads) != 2 {
+		t.Fatalf("%d threads, of rows %v", len(s.Threads), l.threads)
+	}
+	sub, main := l.threads[0], l.threads[1]
+	if main != [2]int32{0, int32(len(l.entries))} {
+		t.Errorf("the main thread has rows %v of %d", main, len(l.entries))
+	}
+	for row := range int32(len(l.entries)) {
+		if below := row >= sub[0] && row < sub[1]; below != (l.entries[row].depth == 1) {
+			t.Errorf("row %d, of depth %d: the thread has rows %v", row, l.entries[row].depth, sub)
+		}
+	}
+	if sub[1]-sub[0] < 10 {
+		t.Errorf("rows %v", sub)
+	}
 }

@@ -291,6 +291,7 @@ type variant struct {
 	Counted  string      `json:"counted"`
 	Problems [][2]int32  `json:"problems"` // row and severity, in order
 	Far      [][2]int32  `json:"far"`
+	Threads  [][2]int32  `json:"threads"` // first row, and the row after the last one
 	Pieces   *[][3]int64 `json:"pieces,omitempty"`
 	Block    int         `json:"block"` // bytes of inserted text in one block
 }
@@ -307,7 +308,7 @@ func (p *writer) head(before, after *layout, made *pieces, r *raw) {
 }
 
 func (l *layout) variant(prefix string) variant {
-	v := variant{Prefix: prefix, Rows: len(l.entries), Counted: counted(l.s), Problems: [][2]int32{}, Far: l.far()}
+	v := variant{Prefix: prefix, Rows: len(l.entries), Counted: counted(l.s), Problems: [][2]int32{}, Far: l.far(), Threads: append([][2]int32{}, l.threads...)}
 	for row := range l.at {
 		v.Problems = append(v.Problems, [2]int32{row, int32(l.severity(row))})
 	}

@@ -154,7 +154,7 @@ export class Tab {
 
 	/** Presses a key. */
 	async press(key) {
-		const named = { Enter: 13, Escape: 27, End: 35, Home: 36, ArrowUp: 38, ArrowDown: 40, PageDown: 34, PageUp: 33, Tab: 9 }[key]
+		const named = { Enter: 13, Escape: 27, End: 35, Home: 36, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40, PageDown: 34, PageUp: 33, Tab: 9 }[key]
 		const common = { key, windowsVirtualKeyCode: named ?? key.toUpperCase().charCodeAt(0), text: named ? undefined : key }
 		await this.send('Input.dispatchKeyEvent', { type: named ? 'rawKeyDown' : 'keyDown', ...common })
 		await this.send('Input.dispatchKeyEvent', { type: 'keyUp', ...common, text: undefined })

@@ -305,7 +305,7 @@ try {
 		await tab.run(`${file('map.js')}
 			const count = 1_000_000, row = n => ({ k: n % 2 ? 'result' : 'call', t: n, f: true, at: [n, 1], n: 'Bash', x: 'row ' + n, o: n ^ 1, p: n === 500_000 ? [{ rule: 'a', severity: 'error', message: 'b' }] : undefined })
 			const view = new MapView(document.getElementById('view'))
-			view.show({ count, repaired: false, problems: [[500_000, 3]], far: [], peek: row, get: async n => row(n) })`)
+			view.show({ count, repaired: false, problems: [[500_000, 3]], far: [], threads: [], peek: row, get: async n => row(n) })`)
 		const inView = n => `(() => { const b = document.getElementById('row-${n}')?.getBoundingClientRect(), l = view.list.getBoundingClientRect(); return b && b.top >= l.top - 1 && b.bottom <= l.bottom + 1 })()`
 		for (const n of [0, 999_999, 500_000, 1, 123_457, 999_998, 333_333]) {
 			await tab.run(`view.select(${n})`)
@@ -314,6 +314,34 @@ try {
 		await tab.run('view.problem(1)')
 		holds(await tab.run(inView(500_000)), 'the problem is not in view')
 		holds(await tab.run(`document.querySelectorAll('.row').length`) < 100, 'too many rows')
+	})
+
+	await check('threads are folded', async tab => {
+		await open(tab, 'threads.html')
+		const [row, end] = await tab.run(`page.rows.threads.reduce((a, b) => b[0] > a[0] ? b : a)`)
+		const hidden = end - row - 1, count = await tab.run('page.rows.count')
+		holds(hidden > 0 && row > 0, `the thread has rows ${row} to ${end}`)
+		await tab.run(`page.map.list.focus(); page.map.select(${row})`)
+		await until(tab, row)
+		await tab.press('ArrowLeft')
+		same(await tab.run(`[page.map.lines(), !!document.getElementById('row-${row + 1}'), !!document.getElementById('row-${end}')]`), [count - hidden, false, end < count], 'folded')
+		holds((await tab.run(`document.getElementById('row-${row}').innerText`)).includes('with problems'), 'the row does not tell problems')
+		await accessible(tab, 'folded')
+		await tab.press('ArrowDown')
+		await until(tab, end)
+		await tab.press('k')
+		await tab.press('ArrowRight')
+		await tab.press('ArrowUp')
+		await tab.run(`document.querySelector('#row-${row} .fold').click()`)
+		same(await tab.run(`page.map.lines()`), count - hidden, 'lines after a click')
+		for (const [line, n] of [[row, row], [row + 1, end]]) same(await tab.run(`[page.map.rowAt(${line}), page.map.lineOf(${n})]`), [n, line], 'line and row')
+		same(await tab.run(`page.map.lineOf(${row + 1})`), row, 'the line of a folded row')
+		// Whoever asks for a folded row sees it.
+		await tab.run(`document.querySelector('#problems a[href="#row-' + page.rows.problems.find(p => p[0] > ${row} && p[0] < ${end})[0] + '"]').click()`)
+		await tab.until(`page.map.lines() === ${count} && (${panelOf}) > ${row}`)
+		await tab.press('ArrowLeft')
+		await until(tab, row)
+		same(await tab.run(`page.map.lines()`), count - hidden, 'lines after folding from inside')
 	})
 
 	await check('without payloads', async tab => {
