@@ -251,4 +251,3 @@ func (c *check) fail(path string, err error) {
 	_ = c.out.Flush() // the next write reports the error
 	c.complain(err.Error())
 }
-

@@ -297,11 +297,11 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		put("empty", ""):                         "is empty: it has no database yet",
-		put("text", "hello"):                     "is not an SQLite database, or an encrypted one",
-		dir:                                      "is not a regular file",
-		pipe:                                     "its write-ahead log: is not a regular file",
-		put("head", "SQLite format 3\x00"):       "the database is damaged: file is not a database",
+		put("empty", ""):                   "is empty: it has no database yet",
+		put("text", "hello"):               "is not an SQLite database, or an encrypted one",
+		dir:                                "is not a regular file",
+		pipe:                               "its write-ahead log: is not a regular file",
+		put("head", "SQLite format 3\x00"): "the database is damaged: file is not a database",
 		put("cut", "SQLite format 3\x00\x10\x00"): "the database is damaged: file is not a database",
 	} {
 		db, err := database.Open(t.Context(), path)
