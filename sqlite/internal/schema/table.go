@@ -95,7 +95,7 @@ func openClaw() *Schema {
 		},
 		Elsewhere: "SELECT count(*) FROM session_transcript_cold_archives",
 		Why:       "OpenClaw has moved them to its archive",
-		Instead:   "start a new session; toolguard-sqlite dump DATABASE SESSION | toolguard show - shows what was said",
+		Instead:   "it answers calls without a result itself when it resumes a session. For other errors, start a new session; toolguard-sqlite dump DATABASE SESSION | toolguard show - shows what was said",
 		Source:    "https://github.com/openclaw/openclaw/tree/main/src/state",
 		Tried:     "OpenClaw 2026.9.6",
 	}
