@@ -57,7 +57,8 @@ func newDoctorCmd(a *app) *cobra.Command {
 		Long: `doctor looks where agents keep their sessions, checks them like toolguard check,
 and lists the sessions that their provider rejects, the newest first. What an
 agent repairs itself when it resumes a session is only counted, unless --all is
-set. Databases are listed, but not read. On a terminal, doctor ends with which of
+set. Databases are read by
+toolguard-sqlite, if it is installed, and never repaired. On a terminal, doctor ends with which of
 more than 50 sessions are broken, the oldest first.
 
 With --fix, doctor shows each broken session and asks before it repairs it:
@@ -289,6 +290,7 @@ type storeReport struct {
 	agent    string
 	now      *store.Store // with the locks that could hold when the run began
 	unread   bool         // toolguard does not read it
+	database bool         // it is a database
 	loose    bool         // the user said where it is, so it may be only a part of one
 	sessions int
 	broken   int
@@ -304,7 +306,7 @@ func (r *storeReport) state() string {
 	switch {
 	case r.unread:
 		return "not read"
-	case r.Store.Repaired:
+	case r.Store.Repaired && !r.database:
 		return "repaired"
 	}
 	return "checked"
@@ -358,6 +360,9 @@ func (d *doctor) run(ctx context.Context) error {
 		return nil
 	})
 	d.bar.end()
+	if err == nil {
+		err = d.readDatabases(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -391,6 +396,7 @@ func (d *doctor) run(ctx context.Context) error {
 		}
 		if err == nil {
 			d.close(sessions)
+			d.closeDatabases()
 			err = d.drawAges(sessions)
 		}
 	}
@@ -399,7 +405,8 @@ func (d *doctor) run(ctx context.Context) error {
 		return err
 	case len(d.failed) > 0:
 		return errReported
-	case slices.ContainsFunc(sessions, func(s *stored) bool { return !s.mended && !s.repaired }):
+	case slices.ContainsFunc(sessions, func(s *stored) bool { return !s.mended && !s.repaired }),
+		slices.ContainsFunc(d.stores, func(r *storeReport) bool { return r.inDatabase() && r.broken > 0 }):
 		return errFindings
 	}
 	return nil
@@ -446,7 +453,7 @@ func (d *doctor) find() ([]*target, map[*target]*storeReport, error) {
 	var unread []*storeReport
 	for _, p := range databases {
 		if wanted(p.Store) {
-			unread = append(unread, &storeReport{Place: p, agent: p.Store.Agent, unread: true})
+			unread = append(unread, &storeReport{Place: p, agent: p.Store.Agent, unread: true, database: len(p.Store.Databases) > 0})
 		}
 	}
 	defer func() { d.stores = append(d.stores, unread...) }()

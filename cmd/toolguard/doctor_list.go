@@ -51,7 +51,7 @@ func (d *doctor) printStores() error {
 		x := row{agent: r.agent, number: grouped(sum.sessions), noun: noun(sum.sessions, "session"), state: sum.counts()}
 		if r.unread {
 			kind := "database"
-			if len(r.Store.Databases) == 0 && len(r.Store.Roots) > 0 {
+			if !r.database && len(r.Store.Roots) > 0 {
 				kind = "store"
 			}
 			x = row{r.agent, strconv.Itoa(n), noun(n, kind), []report.Piece{{Text: "not read: " + r.Store.Instead}}}
@@ -533,6 +533,8 @@ func (d *doctor) printJSON(sessions []*stored) error {
 		x := jsonStore{Agent: r.agent, Path: r.Path, RawPath: rawPath(r.Path), Sessions: r.sessions, State: r.state(), Broken: r.broken, Reasoned: r.reasoned, Mended: r.mended, InUse: r.inUse, Excluded: r.excluded}
 		if r.unread {
 			x.Instead = &r.Store.Instead
+		} else if r.inDatabase() && r.broken > 0 {
+			x.Instead = orNull(d.databaseCommand(r.Place))
 		}
 		doc.Stores = append(doc.Stores, x)
 	}

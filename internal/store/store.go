@@ -31,6 +31,8 @@ type Store struct {
 	Files []string
 	// Databases are files in which the agent keeps all sessions.
 	Databases []string
+	// Read says that toolguard-sqlite reads the databases.
+	Read bool
 	// Instead says what to do, or why, where toolguard does not read the sessions.
 	Instead string
 	// Source is where this is documented or can be read in the agent's code.
@@ -188,14 +190,26 @@ func (f *Finder) add(s *Store, path string, env func(string) string, system stri
 	f.places = append(f.places, p)
 }
 
-// addDatabase adds a database, if it exists.
+// addDatabase adds the databases that a path names, if they exist.
 func (f *Finder) addDatabase(s *Store, path string, env func(string) string, system string) {
 	head, names, _ := strings.Cut(path, "/")
 	dir := base(head, env, system)
 	if dir == "" {
 		return
 	}
-	path = filepath.Join(dir, filepath.FromSlash(names))
+	fixed, rest, many := strings.Cut(names, "/*/")
+	if !many {
+		f.addFile(s, filepath.Join(dir, filepath.FromSlash(names)))
+		return
+	}
+	dirs, _ := expand(filepath.Join(dir, filepath.FromSlash(fixed)), []string{"*"})
+	for _, dir := range dirs {
+		f.addFile(s, filepath.Join(dir, filepath.FromSlash(rest)))
+	}
+}
+
+// addFile adds a database, if it exists.
+func (f *Finder) addFile(s *Store, path string) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return

@@ -223,19 +223,28 @@ func All() []Store {
 			Source:  "https://github.com/OpenHands/OpenHands-CLI",
 		},
 		{
-			Agent:     "opencode",
+			Agent: "opencode", Read: true,
 			Databases: []string{"$XDG_DATA_HOME/opencode/opencode.db", "~/.local/share/opencode/opencode.db"},
 			Instead:   "opencode export SESSION | toolguard fix - > s.json, then opencode import s.json",
 			Source:    "https://opencode.ai/docs/cli/",
+			// 1.18.33 was seen to answer calls without a result in its next request.
+			Mends: Mends{Rules: openCalls, Source: "https://github.com/toolguard/toolguard/blob/main/docs/sqlite.md#repair"},
 		},
 		{
-			Agent:     "Kilo",
+			// OpenClaw keeps its sessions there since 2026.8.
+			Agent: "OpenClaw database", Read: true,
+			Databases: []string{"$OPENCLAW_STATE_DIR/agents/*/agent/openclaw-agent.sqlite", "~/.openclaw/agents/*/agent/openclaw-agent.sqlite"},
+			Instead:   "toolguard-sqlite, which reads it, is not installed",
+			Source:    "https://github.com/openclaw/openclaw/tree/main/src/state",
+		},
+		{
+			Agent: "Kilo", Read: true,
 			Databases: []string{"$XDG_DATA_HOME/kilo/kilo.db", "~/.local/share/kilo/kilo.db"},
 			Instead:   "kilo export SESSION | toolguard check -",
 			Source:    "https://github.com/samzong/Recall/pull/197",
 		},
 		{
-			Agent: "goose",
+			Agent: "goose", Read: true,
 			Databases: []string{
 				"$XDG_DATA_HOME/goose/sessions/sessions.db", "~/.local/share/goose/sessions/sessions.db",
 				"$APPDATA/Block/goose/sessions/sessions.db",
@@ -244,7 +253,7 @@ func All() []Store {
 			Source:  "https://github.com/aaif-goose/goose/blob/main/documentation/docs/guides/goose-cli-commands.md",
 		},
 		{
-			Agent:     "Hermes",
+			Agent: "Hermes", Read: true,
 			Databases: []string{"$HERMES_HOME/state.db", "~/.hermes/state.db"},
 			Instead:   "hermes sessions export s.jsonl, then toolguard check s.jsonl",
 			Source:    "https://hermes-agent.nousresearch.com/docs/user-guide/sessions",

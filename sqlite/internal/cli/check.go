@@ -169,11 +169,11 @@ func (c *check) closing() string {
 	if n := len(s.Failed); n > 0 {
 		text += fmt.Sprintf(", %d failed", n)
 	}
-	text += "."
+	lines := []string{text + "."}
 	for _, s := range c.broken {
-		text += "\n" + s.Agent + ": " + s.Instead + "."
+		lines = append(lines, s.Agent+": "+s.Instead+".")
 	}
-	return text
+	return strings.Join(lines, "\n")
 }
 
 // database checks the sessions of a database. Its error ends the run.
@@ -226,7 +226,7 @@ func (c *check) session(ctx context.Context, l *library, s *shelf, id string) er
 		return err
 	})
 	if caught := contain.From(err); caught != nil {
-		err = fmt.Errorf("internal error: %v; please report it at https://github.com/toolguard/toolguard/issues", caught)
+		err = fmt.Errorf("internal error: %w; please report it at https://github.com/toolguard/toolguard/issues", caught)
 	}
 	switch {
 	case err != nil:
@@ -251,4 +251,3 @@ func (c *check) fail(path string, err error) {
 	_ = c.out.Flush() // the next write reports the error
 	c.complain(err.Error())
 }
-

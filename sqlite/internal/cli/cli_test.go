@@ -52,8 +52,12 @@ func TestCommands(t *testing.T) {
 		path := fixture.Make(t, dir, name)
 		before := fixture.Files(t, dir)
 		for _, args := range [][]string{
-			{"list", path}, {"list", "--json", path}, {"check", path}, {"check", "-o", "concise", "-v", path},
-			{"check", "--select", "orphan-tool-result", path}, {"check", "--no-excerpt", "--fail-on", "info", "-o", "jsonl", path},
+			{"list", path},
+			{"list", "--json", path},
+			{"check", path},
+			{"check", "-o", "concise", "-v", path},
+			{"check", "--select", "orphan-tool-result", path},
+			{"check", "--no-excerpt", "--fail-on", "info", "-o", "jsonl", path},
 		} {
 			got := run(t, args...)
 			text := fmt.Sprintf("$ %s\n%s%sexit code %d\n\n", strings.Join(args, " "), got.stdout, got.stderr, got.code)

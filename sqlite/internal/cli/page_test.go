@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/toolguard/toolguard/internal/golden"
 	"github.com/toolguard/toolguard/sqlite/internal/fixture"
 	"github.com/toolguard/toolguard/sqlite/internal/schema"
@@ -32,20 +34,7 @@ func TestPage(t *testing.T) {
 	}
 	text := agentTable(t, string(raw))
 	dir := t.TempDir()
-	bin := filepath.Join(dir, "bin")
-	build := exec.Command("go", "build", "-ldflags", "-X main.version=1.2.3", "-o", bin+"/", "./cmd/toolguard")
-	build.Dir = filepath.Join("..", "..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// A link is where the link is, but its name is that of the program.
-	if err := os.Symlink(self, filepath.Join(bin, program)); err != nil {
-		t.Fatal(err)
-	}
+	bin := install(t, dir)
 	fixture.Make(t, dir, "opencode")
 	shell := func(command string) string {
 		cmd := exec.Command("sh", "-c", command)
@@ -65,6 +54,72 @@ func TestPage(t *testing.T) {
 	})
 	text = regexp.MustCompile("(?s)```json list.json\n.*?```\n").ReplaceAllLiteralString(text, "```json list.json\n"+shell("toolguard sqlite list --json opencode.db")+"```\n")
 	golden.File(t, path, text)
+}
+
+// install puts both programs into a directory below dir, which it returns.
+func install(t *testing.T, dir string) string {
+	t.Helper()
+	bin := filepath.Join(dir, "bin")
+	build := exec.Command("go", "build", "-ldflags", "-X main.version=1.2.3", "-o", bin+"/", "./cmd/toolguard")
+	build.Dir = filepath.Join("..", "..", "..")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A link is where the link is, but its name is that of the program.
+	if err := os.Symlink(self, filepath.Join(bin, program)); err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
+// TestDoctor: toolguard doctor reads databases with this program, and leaves nothing beside them.
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("its paths look different")
+	}
+	home := t.TempDir()
+	bin := install(t, t.TempDir())
+	for name, path := range map[string]string{
+		"opencode": ".local/share/opencode/opencode.db", "goose": ".local/share/goose/sessions/sessions.db",
+		"hermes": ".hermes/state.db", "openclaw": ".openclaw/agents/main/agent/openclaw-agent.sqlite",
+	} {
+		path = filepath.Join(home, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(fixture.Make(t, filepath.Dir(path), name), path); err != nil {
+			t.Fatal(err)
+		}
+		before := fixture.Files(t, filepath.Dir(path))
+		t.Cleanup(func() {
+			if diff := cmp.Diff(before, fixture.Files(t, filepath.Dir(path))); diff != "" {
+				t.Errorf("%s: files changed", name)
+			}
+		})
+	}
+	cmd := exec.Command(filepath.Join(bin, "toolguard"), "doctor")
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, _ := cmd.Output()
+	want := `opencode           2 sessions  none broken, 1 that opencode repairs itself
+OpenClaw database  1 session   1 broken
+goose              1 session   1 broken
+Hermes             1 session   1 broken
+`
+	if diff := cmp.Diff(want, string(out)); diff != "" || cmd.ProcessState.ExitCode() != exitFindings {
+		t.Errorf("exit code %d, %s\n%s", cmd.ProcessState.ExitCode(), stderr.String(), diff)
+	}
+	for _, agent := range []string{"OpenClaw database", "goose", "Hermes"} {
+		if !strings.Contains(stderr.String(), agent+": 1 broken session in a database, which toolguard does not repair: toolguard sqlite") {
+			t.Errorf("%s: %s", agent, stderr.String())
+		}
+	}
 }
 
 // agentTable returns the page with a table of the agents.

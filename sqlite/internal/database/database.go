@@ -50,9 +50,9 @@ type DB struct {
 // beside it. All else is copied to a private directory first, and read there.
 func Open(ctx context.Context, path string) (*DB, error) {
 	// SQLite has its other files beside the file that a link leads to.
-	real, err := filepath.EvalSymlinks(path)
+	target, err := filepath.EvalSymlinks(path)
 	if err == nil {
-		real, err = filepath.Abs(real)
+		target, err = filepath.Abs(target)
 	}
 	if err != nil {
 		return nil, plain(err)
@@ -65,14 +65,17 @@ func Open(ctx context.Context, path string) (*DB, error) {
 			case <-time.After(tick << i):
 			}
 		}
-		seen, err := look(ctx, real)
+		seen, err := look(ctx, target)
+		if errors.Is(err, ErrChanged) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
 		if !seen.pending() {
-			return open(ctx, real, seen)
+			return open(ctx, target, seen)
 		}
-		db, err := openCopy(ctx, real, seen)
+		db, err := openCopy(ctx, target, seen)
 		if !errors.Is(err, ErrChanged) {
 			return db, err
 		}
@@ -124,11 +127,13 @@ func (f *files) youngest() time.Time {
 	return time.Unix(0, max(f.main.modified, f.wal.modified, f.journal.modified))
 }
 
+// looks is how often the files are looked at until nothing has written to them for a moment.
+const looks = 10
+
 // look returns the state of the files, once they are older than the interval in which times count.
-func look(ctx context.Context, path string) (files, error) {
-	for {
-		seen, err := lookOnce(path)
-		if err != nil {
+func look(ctx context.Context, path string) (seen files, err error) {
+	for range looks {
+		if seen, err = lookOnce(path); err != nil {
 			return seen, err
 		}
 		// A time in the future is not that of a write.
@@ -140,14 +145,8 @@ func look(ctx context.Context, path string) (files, error) {
 			return seen, ctx.Err()
 		case <-time.After(tick):
 		}
-		again, err := lookOnce(path)
-		if err != nil || again == seen {
-			return again, err
-		}
-		// Somebody is writing. The caller notices what changes from now on.
-		time.Sleep(tick)
-		return lookOnce(path)
 	}
+	return seen, ErrChanged
 }
 
 func lookOnce(path string) (seen files, err error) {

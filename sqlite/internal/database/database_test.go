@@ -28,11 +28,11 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(writerEnv); path != "" {
 		if err := write(path); err != nil {
 			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+			os.Exit(1) //nolint:forbidigo // it is a process of its own
 		}
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(m.Run()) //nolint:forbidigo // it is the end of the tests
 }
 
 // write writes transactions to a database until the process is killed. In each, two tables get the
@@ -96,7 +96,7 @@ func reads(t *testing.T, path string, copied bool) int {
 		t.Errorf("a killed process would leave %d files", len(left))
 	}
 	n := number(t, db.Conn, "SELECT count(*) FROM a")
-	if err := db.Conn.Exec("INSERT INTO a VALUES (1)"); err == nil {
+	if err := db.Exec("INSERT INTO a VALUES (1)"); err == nil {
 		t.Error("the database can be written to")
 	}
 	if err := db.Close(); err != nil {
@@ -297,11 +297,11 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		put("empty", ""):                         "is empty: it has no database yet",
-		put("text", "hello"):                     "is not an SQLite database, or an encrypted one",
-		dir:                                      "is not a regular file",
-		pipe:                                     "its write-ahead log: is not a regular file",
-		put("head", "SQLite format 3\x00"):       "the database is damaged: file is not a database",
+		put("empty", ""):                   "is empty: it has no database yet",
+		put("text", "hello"):               "is not an SQLite database, or an encrypted one",
+		dir:                                "is not a regular file",
+		pipe:                               "its write-ahead log: is not a regular file",
+		put("head", "SQLite format 3\x00"): "the database is damaged: file is not a database",
 		put("cut", "SQLite format 3\x00\x10\x00"): "the database is damaged: file is not a database",
 	} {
 		db, err := database.Open(t.Context(), path)

@@ -118,7 +118,6 @@ type writer struct {
 	text  *Text
 	stmts []*sqlite3.Stmt // by depth
 	names []map[string]int
-	line  bytes.Buffer
 	unzip *zstd.Decoder
 }
 
@@ -254,12 +253,12 @@ func (w *writer) field(at cellsOf, stmt *sqlite3.Stmt, f *Field, between string)
 	if err := w.put(between + string(quoted(f.Key)) + ":"); err != nil {
 		return false, err
 	}
-	switch {
-	case kind == sqlite3.NULL:
+	switch kind {
+	case sqlite3.NULL:
 		return true, w.put("null")
-	case kind == sqlite3.INTEGER:
+	case sqlite3.INTEGER:
 		return true, w.put(strconv.FormatInt(stmt.ColumnInt64(col), 10))
-	case kind == sqlite3.FLOAT:
+	case sqlite3.FLOAT:
 		number, err := json.Marshal(stmt.ColumnFloat(col))
 		if err != nil { // it is infinite
 			number = []byte("null")
