@@ -207,7 +207,7 @@ func idIn(line []byte) []byte {
 		}
 		return source.NewValue(line[:s.End], 0).Part(source.Span{Start: int64(s.Start), End: int64(s.End)}), source.SkipBlank(line, s.End)
 	}
-	for at = at + 1; at < len(line); at++ {
+	for at++; at < len(line); at++ {
 		key, colon := whole(at)
 		if key.Kind() != source.String || colon == len(line) || line[colon] != ':' {
 			return nil

@@ -115,8 +115,8 @@ func (s *Server) next(r *bufio.Reader) (*job, error) {
 	for {
 		part, err := r.ReadSlice('\n')
 		if !j.long && int64(len(j.line)+len(bytes.TrimRight(part, "\r\n"))) > s.MaxRequest {
-			head := append(j.line, part[:min(len(part), headOfLine)]...)
-			j.line, j.long = bytes.Clone(head[:min(len(head), headOfLine)]), true
+			j.line = append(j.line, part[:min(len(part), headOfLine)]...)
+			j.line, j.long = bytes.Clone(j.line[:min(len(j.line), headOfLine)]), true
 		}
 		if !j.long {
 			j.line = append(j.line, part...)
