@@ -26,6 +26,7 @@ DOCS = \
 	cmd/toolguard:TestFormatsPage,TestJSONPage,TestMan,TestPages,TestReadme \
 	proxy/internal/cli:TestMan,TestPage \
 	sqlite/internal/cli:TestMan,TestPage \
+	proxy/internal/endpoint:TestScript \
 	scripts/picture:TestPicture
 SUMS = git ls-files -co --exclude-standard -z | xargs -0 cksum 2>/dev/null | LC_ALL=C sort
 # $(call rewrite,$(GOLDEN)) runs all tests of a list, even after one has failed, and lists the

@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# Builds @toolguard/core and packs it.
+# Builds the npm package @toolguard/core and packs it.
 #
-#	npm/build.sh VERSION [OUT]
+#	npm/build.sh VERSION OUT
 #
-# VERSION is that of the packages, without a v. OUT gets the packages, npm/dist by default. TypeScript
-# is installed from npm once, in TOOLGUARD_CACHE or a directory in the user's cache.
+# VERSION is that of the package, without a v. OUT gets the package. TOOLGUARD_TAGS adds build tags of
+# the engine. TypeScript is installed from npm once, in TOOLGUARD_CACHE or a directory in the user's
+# cache.
 set -euo pipefail
-version=${1:?usage: npm/build.sh VERSION [OUT]}
+[ $# -eq 2 ] || { echo 'usage: npm/build.sh VERSION OUT' >&2; exit 2; }
+version=$1
+mkdir -p "$2"
+out=$(cd "$2" && pwd)
 cd "$(dirname "$0")"
-out=${2:-dist}
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
 exec </dev/null
 
 cache=${TOOLGUARD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}}/toolguard-npm
@@ -20,19 +21,28 @@ if ! cmp -s package-lock.json "$cache/installed"; then
 	(cd "$cache" && npm ci --silent --ignore-scripts --no-audit --no-fund)
 	cp package-lock.json "$cache/installed"
 fi
-[ -f ../THIRD_PARTY_NOTICES ] || make -C .. notices >/dev/null
+[ -f ../THIRD_PARTY_NOTICES ] || (cd .. && go run ./scripts/notices THIRD_PARTY_NOTICES)
 
-# The engine has no inlined functions: a tenth less to download, and about as fast.
+# Functions that run rarely are not inlined. That makes the file 6 % smaller and a check 10 % slower;
+# without any inlined functions it is 11 % smaller, and a check takes twice as long.
+flags=()
+for package in regexp regexp/syntax encoding/json net/url net/netip time math/big compress/flate log os 'crypto/...'; do
+	flags+=("-gcflags=$package=-l")
+done
+for package in rules schema profile repair report suggest trim unfold yamldoc dialect detect; do
+	flags+=("-gcflags=github.com/toolguard/toolguard/internal/$package=-l")
+done
 rm -rf core/dist
 go -C .. run ./npm/types docs/report.schema.json npm/core/src
-GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -trimpath -tags noyaml,nozstd${TOOLGUARD_TAGS:+,$TOOLGUARD_TAGS} \
-	-gcflags=all=-l -ldflags "-s -w -X main.version=$version" -o core/dist/toolguard.wasm ./wasm
+GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -trimpath -tags "noyaml,nozstd${TOOLGUARD_TAGS:+,$TOOLGUARD_TAGS}" \
+	"${flags[@]}" -ldflags "-s -w -X main.version=$version" -o core/dist/toolguard.wasm ./wasm
 node "$cache/node_modules/typescript/bin/tsc" -p core --typeRoots "$cache/node_modules/@types"
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-cp -R core "$scratch"
-rm -rf "$scratch/core/src" "$scratch/core/tsconfig.json" "$scratch/core/node_modules"
-cp ../LICENSE ../THIRD_PARTY_NOTICES "$scratch/core"
-(cd "$scratch/core" && npm pkg set "version=$version" && npm pack --silent --pack-destination "$out") >/dev/null
-ls "$out"/*.tgz
+mkdir "$scratch/core"
+cp -R core/dist core/package.json ../LICENSE ../THIRD_PARTY_NOTICES "$scratch/core"
+[ ! -f core/README.md ] || cp core/README.md "$scratch/core"
+cd "$scratch/core"
+npm pkg set "version=$version"
+npm pack --silent --pack-destination "$out" >/dev/null
