@@ -23,6 +23,7 @@ DOCS = \
 	internal/rules:TestDocs,TestProfilesPage \
 	cmd/toolguard:TestFormatsPage,TestJSONPage,TestMan,TestPages,TestReadme \
 	proxy/internal/cli:TestMan,TestPage \
+	parquet/internal/cli:TestMan,TestPage \
 	scripts/picture:TestPicture
 SUMS = git ls-files -co --exclude-standard -z | xargs -0 cksum 2>/dev/null | LC_ALL=C sort
 # $(call rewrite,$(GOLDEN)) runs all tests of a list, even after one has failed, and lists the
@@ -38,13 +39,14 @@ RACE ?= . ./cmd/toolguard ./internal/write
 # Tests of what one goroutine writes, after all work is done.
 RACE_SKIP ?= Width|Wards|NotObeyed|IsObeyed|ObeysNothing|ReportSchema|NoExcerpt|TestAction|TestReadme|TestExplain|TestLinesInPipe
 
-.PHONY: all build test race lint lint-actions fmt fuzz fuzz-seeds cover bench bench-compare bench-proxy proxy golden docs new-rule notices image snapshot release clean help
+.PHONY: all build test race lint lint-actions fmt fuzz fuzz-seeds cover bench bench-compare bench-proxy proxy parquet golden docs new-rule notices image snapshot release clean help
 
 all: build test lint ## build, test and lint
 
-build: ## build bin/toolguard and bin/toolguard-proxy, and check that the package compiles for WebAssembly
+build: ## build bin/toolguard, bin/toolguard-proxy and bin/toolguard-parquet, and check that the package compiles for WebAssembly
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./cmd/toolguard
 	CGO_ENABLED=0 $(GO) -C proxy build -trimpath -ldflags '-X main.version=$(VERSION)' -o ../bin/ ./cmd/toolguard-proxy
+	CGO_ENABLED=0 $(GO) -C parquet build -trimpath -ldflags '-X main.version=$(VERSION)' -o ../bin/ ./cmd/toolguard-parquet
 	GOOS=js GOARCH=wasm $(GO) vet .
 	GOOS=wasip1 GOARCH=wasm $(GO) vet .
 
@@ -54,6 +56,9 @@ test: ## run all tests
 
 proxy: ## check all of toolguard-proxy: lint, tests, race detector, and real clients if they are installed
 	proxy/test.sh
+
+parquet: ## check all of toolguard-parquet: lint, tests, and the programs of others that read and write Parquet
+	parquet/test.sh
 
 bench-proxy: ## measure the time to the first event through the proxy; ARGS=-h shows the flags
 	@$(GO) -C proxy run ./bench $(ARGS)
@@ -73,7 +78,7 @@ fmt: ## format all Go files
 	$(TOOL) gofumpt -w .
 
 # The modules with fuzz targets. FUZZ_TARGETS lists "module package target" for all of these.
-FUZZ_MODULES = . proxy
+FUZZ_MODULES = . proxy parquet
 FUZZ_TARGETS = for module in $(FUZZ_MODULES); do $(GO) -C $$module test -list '^Fuzz' ./... | \
 	awk -v module=$$module '/^Fuzz/ { t[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print module, $$2, t[i]; n = 0 }' || exit 1; done
 
@@ -127,13 +132,14 @@ new-rule: ## start a rule: make new-rule NAME=missing-tool-result
 
 notices: build ## write THIRD_PARTY_NOTICES and compare it with bin/toolguard
 	$(GO) run ./scripts/notices THIRD_PARTY_NOTICES
-	for name in toolguard toolguard-proxy; do $(GO) run ./scripts/notices -check bin/$$name$$($(GO) env GOEXE) THIRD_PARTY_NOTICES; done
+	for name in toolguard toolguard-proxy toolguard-parquet; do $(GO) run ./scripts/notices -check bin/$$name$$($(GO) env GOEXE) THIRD_PARTY_NOTICES; done
 
 image: IMAGE = bin/image/linux/$(shell $(GO) env GOARCH)
 image: notices ca-certificates.crt ## build the Docker image toolguard for the processor of this machine
 	rm -rf bin/image
 	CGO_ENABLED=0 GOOS=linux $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(IMAGE)/ ./cmd/toolguard
 	CGO_ENABLED=0 GOOS=linux $(GO) -C proxy build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o ../$(IMAGE)/ ./cmd/toolguard-proxy
+	CGO_ENABLED=0 GOOS=linux $(GO) -C parquet build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o ../$(IMAGE)/ ./cmd/toolguard-parquet
 	cp Dockerfile LICENSE THIRD_PARTY_NOTICES ca-certificates.crt bin/image
 	docker build -t toolguard bin/image
 

@@ -253,6 +253,7 @@ var held = []struct{ page, kind, test string }{
 	{"api.md", "text", "TestAPIPage"},
 	{"proxy.md", "json", "TestPage"}, // in the module of the proxy
 	{"proxy.md", "shell-session", "TestPage"},
+	{"parquet.md", "shell-session", "TestPage"}, // in the module for Parquet
 }
 
 // TestPageBlocks: each code block of each page is run, or a file that is used, or is
@@ -271,8 +272,12 @@ func TestPageBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	inParquet, err := filepath.Glob(filepath.Join("..", "..", "parquet", "internal", "*", "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var tests []string
-	for _, name := range slices.Concat(files, atRoot, inProxy) {
+	for _, name := range slices.Concat(files, atRoot, inProxy, inParquet) {
 		raw, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

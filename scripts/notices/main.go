@@ -32,6 +32,7 @@ const (
 var commands = [...]struct{ dir, name string }{
 	{".", "./cmd/toolguard"},
 	{"proxy", "./cmd/toolguard-proxy"},
+	{"parquet", "./cmd/toolguard-parquet"},
 }
 
 // systems are those that a release has binaries for. Some modules are linked
