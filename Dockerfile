@@ -9,7 +9,7 @@ LABEL org.opencontainers.image.title="toolguard" \
       org.opencontainers.image.licenses="MIT"
 COPY LICENSE THIRD_PARTY_NOTICES /licenses/
 COPY ca-certificates.crt /etc/ssl/certs/
-COPY $TARGETPLATFORM/toolguard $TARGETPLATFORM/toolguard-proxy $TARGETPLATFORM/toolguard-sqlite /
+COPY $TARGETPLATFORM/toolguard $TARGETPLATFORM/toolguard-proxy $TARGETPLATFORM/toolguard-sqlite $TARGETPLATFORM/toolguard-parquet /
 WORKDIR /work
 USER 65532:65532
 ENTRYPOINT ["/toolguard"]

@@ -27,6 +27,7 @@ DOCS = \
 	proxy/internal/cli:TestMan,TestPage \
 	sqlite/internal/cli:TestMan,TestPage \
 	proxy/internal/endpoint:TestScript \
+	parquet/internal/cli:TestMan,TestPage \
 	scripts/picture:TestPicture
 SUMS = git ls-files -co --exclude-standard -z | xargs -0 cksum 2>/dev/null | LC_ALL=C sort
 # $(call rewrite,$(GOLDEN)) runs all tests of a list, even after one has failed, and lists the
@@ -42,7 +43,7 @@ RACE ?= . ./cmd/toolguard ./internal/write
 # Tests of what one goroutine writes, after all work is done.
 RACE_SKIP ?= Width|Wards|NotObeyed|IsObeyed|ObeysNothing|ReportSchema|NoExcerpt|TestAction|TestReadme|TestExplain|TestLinesInPipe
 
-.PHONY: all build test race lint lint-actions fmt fuzz fuzz-seeds cover bench bench-compare bench-proxy proxy sqlite golden docs new-rule notices image snapshot release clean help
+.PHONY: all build test race lint lint-actions fmt fuzz fuzz-seeds cover bench bench-compare bench-proxy proxy sqlite parquet golden docs new-rule notices image snapshot release clean help
 
 all: build test lint ## build, test and lint
 
@@ -50,6 +51,7 @@ build: ## build bin/toolguard and the programs beside it, and check that the pac
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./cmd/toolguard
 	CGO_ENABLED=0 $(GO) -C proxy build -trimpath -ldflags '-X main.version=$(VERSION)' -o ../bin/ ./cmd/toolguard-proxy
 	CGO_ENABLED=0 $(GO) -C sqlite build -trimpath -ldflags '-X main.version=$(VERSION)' -o ../bin/ ./cmd/toolguard-sqlite
+	CGO_ENABLED=0 $(GO) -C parquet build -trimpath -ldflags '-X main.version=$(VERSION)' -o ../bin/ ./cmd/toolguard-parquet
 	GOOS=js GOARCH=wasm $(GO) vet .
 	GOOS=wasip1 GOARCH=wasm $(GO) vet .
 
@@ -62,6 +64,9 @@ proxy: ## check all of toolguard-proxy: lint, tests, race detector, and real cli
 
 sqlite: ## check all of toolguard-sqlite: lint and tests
 	sqlite/test.sh
+
+parquet: ## check all of toolguard-parquet: lint, tests, and the programs of others that read and write Parquet
+	parquet/test.sh
 
 bench-proxy: ## measure the time to the first event through the proxy; ARGS=-h shows the flags
 	@$(GO) -C proxy run ./bench $(ARGS)
@@ -81,7 +86,7 @@ fmt: ## format all Go files
 	$(TOOL) gofumpt -w .
 
 # The modules with fuzz targets. FUZZ_TARGETS lists "module package target" for all of these.
-FUZZ_MODULES = . proxy
+FUZZ_MODULES = . proxy parquet
 FUZZ_TARGETS = for module in $(FUZZ_MODULES); do $(GO) -C $$module test -list '^Fuzz' ./... | \
 	awk -v module=$$module '/^Fuzz/ { t[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print module, $$2, t[i]; n = 0 }' || exit 1; done
 
@@ -135,7 +140,7 @@ new-rule: ## start a rule: make new-rule NAME=missing-tool-result
 
 notices: build ## write THIRD_PARTY_NOTICES and compare it with bin/toolguard
 	$(GO) run ./scripts/notices THIRD_PARTY_NOTICES
-	for name in toolguard toolguard-proxy toolguard-sqlite; do $(GO) run ./scripts/notices -check bin/$$name$$($(GO) env GOEXE) THIRD_PARTY_NOTICES; done
+	for name in toolguard toolguard-proxy toolguard-sqlite toolguard-parquet; do $(GO) run ./scripts/notices -check bin/$$name$$($(GO) env GOEXE) THIRD_PARTY_NOTICES; done
 
 image: IMAGE = bin/image/linux/$(shell $(GO) env GOARCH)
 image: notices ca-certificates.crt ## build the Docker image toolguard for the processor of this machine
@@ -143,6 +148,7 @@ image: notices ca-certificates.crt ## build the Docker image toolguard for the p
 	CGO_ENABLED=0 GOOS=linux $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(IMAGE)/ ./cmd/toolguard
 	CGO_ENABLED=0 GOOS=linux $(GO) -C proxy build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o ../$(IMAGE)/ ./cmd/toolguard-proxy
 	CGO_ENABLED=0 GOOS=linux $(GO) -C sqlite build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o ../$(IMAGE)/ ./cmd/toolguard-sqlite
+	CGO_ENABLED=0 GOOS=linux $(GO) -C parquet build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o ../$(IMAGE)/ ./cmd/toolguard-parquet
 	cp Dockerfile LICENSE THIRD_PARTY_NOTICES ca-certificates.crt bin/image
 	docker build -t toolguard bin/image
 

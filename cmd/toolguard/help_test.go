@@ -57,7 +57,7 @@ func TestFlagGroups(t *testing.T) {
 func TestShortHelp(t *testing.T) {
 	t.Parallel()
 	for _, c := range commands() {
-		if c.name == "proxy" || c.name == "sqlite" {
+		if c.name == "proxy" || c.name == "sqlite" || c.name == "parquet" {
 			continue
 		}
 		cmd := c.command(&app{env: noEnv})

@@ -34,7 +34,7 @@ func TestDockerfile(t *testing.T) {
 		"ARG TARGETPLATFORM",
 		"COPY LICENSE THIRD_PARTY_NOTICES /licenses/",
 		"COPY ca-certificates.crt /etc/ssl/certs/",
-		"COPY $TARGETPLATFORM/toolguard $TARGETPLATFORM/toolguard-proxy $TARGETPLATFORM/toolguard-sqlite /",
+		"COPY $TARGETPLATFORM/toolguard $TARGETPLATFORM/toolguard-proxy $TARGETPLATFORM/toolguard-sqlite $TARGETPLATFORM/toolguard-parquet /",
 		"WORKDIR /work",
 		"USER 65532:65532",
 		`ENTRYPOINT ["/toolguard"]`,

@@ -255,6 +255,7 @@ var held = []struct{ page, kind, test string }{
 	{"proxy.md", "shell-session", "TestPage"},
 	{"sqlite.md", "json", "TestPage"}, // in the module of toolguard-sqlite
 	{"sqlite.md", "shell-session", "TestPage"},
+	{"parquet.md", "shell-session", "TestPage"}, // in the module for Parquet
 }
 
 // TestPageBlocks: each code block of each page is run, or a file that is used, or is
@@ -277,8 +278,12 @@ func TestPageBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	inParquet, err := filepath.Glob(filepath.Join("..", "..", "parquet", "internal", "*", "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var tests []string
-	for _, name := range slices.Concat(files, atRoot, inProxy, inSQLite) {
+	for _, name := range slices.Concat(files, atRoot, inProxy, inSQLite, inParquet) {
 		raw, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -137,8 +137,11 @@ func (p *placer) record(at []foundAt) error {
 	if file.Document.Index == 0 {
 		if known = index >= 1 && int(index) <= file.Starts.Len(); known {
 			whole := source.Span{Start: file.Starts.At(int(index) - 1), End: p.src.Size()}
-			if int(index) < file.Starts.Len() {
+			switch {
+			case int(index) < file.Starts.Len():
 				whole.End = file.Starts.At(int(index))
+			case p.units != nil && p.units.started: // the next row is not known yet
+				whole.End = max(whole.Start, p.units.row.Span.End)
 			}
 			var err error
 			if p.text, err = p.src.Into(p.text, whole); err != nil {

@@ -33,6 +33,7 @@ var commands = [...]struct{ dir, name string }{
 	{".", "./cmd/toolguard"},
 	{"proxy", "./cmd/toolguard-proxy"},
 	{"sqlite", "./cmd/toolguard-sqlite"},
+	{"parquet", "./cmd/toolguard-parquet"},
 }
 
 // systems are those that a release has binaries for. Some modules are linked

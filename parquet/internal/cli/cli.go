@@ -302,6 +302,9 @@ type input struct {
 
 // open opens a file.
 func (f *fileFlags) open(ctx context.Context, t *target) (*input, error) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(int64(f.memory) / 4 * 3) // the rest is for the program and its stacks
+	}
 	file, err := table.Open(ctx, t.path, int64(f.memory))
 	if err != nil {
 		return nil, err

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// A message and a conversation are rows of the large file.
+type (
+	message struct {
+		Role    string `parquet:"role"`
+		Content string `parquet:"content,zstd"`
+	}
+	conversation struct {
+		ID       int64     `parquet:"id"`
+		Messages []message `parquet:"messages,list"`
+	}
+)
+
+// TestLarge filters 2 GB in 200 MB of memory, and compares the time with that of toolguard filter on the same rows.
+// It runs if TOOLGUARD_PARQUET_LARGE names a directory with toolguard and toolguard-parquet, and takes 15 GB and some
+// minutes.
+func TestLarge(t *testing.T) {
+	bin := os.Getenv("TOOLGUARD_PARQUET_LARGE")
+	if bin == "" {
+		t.Skip("TOOLGUARD_PARQUET_LARGE names no directory")
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "large.parquet")
+	rows := writeLarge(t, path, 2<<30)
+	measure := func(name string, args ...string) (time.Duration, int64, string) {
+		cmd := exec.Command(filepath.Join(bin, name), args...)
+		var said bytes.Buffer
+		cmd.Stderr = &said
+		begun := time.Now()
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, said.Bytes())
+		}
+		return time.Since(begun), cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10, said.String()
+	}
+	out := filepath.Join(dir, "out.parquet")
+	took, memory, said := measure("toolguard-parquet", "filter", "--out", out, path)
+	t.Logf("%d rows: filter took %s and %d MB: %s", rows, took, memory, said)
+	if memory > 200 {
+		t.Errorf("filter took %d MB, want at most 200", memory)
+	}
+	lines := filepath.Join(dir, "large.jsonl")
+	if _, memory, _ = measure("toolguard-parquet", "filter", "-q", "--select", "invalid-json", "--out", lines, path); memory > 200 {
+		t.Errorf("writing JSON Lines took %d MB, want at most 200", memory)
+	}
+	other, _, saidOther := measure("toolguard", "filter", "--jobs", "1", "--out", filepath.Join(dir, "out.jsonl"), lines)
+	t.Logf("toolguard filter took %s: %s", other, saidOther)
+	t.Logf("ratio %.2f", float64(took)/float64(other))
+	if said != saidOther {
+		t.Errorf("toolguard-parquet says %q, toolguard %q", said, saidOther)
+	}
+}
+
+// writeLarge writes a file of at least so many bytes, and returns the number of its rows.
+func writeLarge(t *testing.T, path string, size int64) (rows int64) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w := parquet.NewGenericWriter[conversation](f, parquet.MaxRowsPerRowGroup(20_000))
+	random := rand.New(rand.NewPCG(1, 2))
+	text := make([]byte, 1500)
+	say := func() string {
+		for i := range text {
+			text[i] = byte(' ' + random.IntN(90))
+		}
+		return string(text)
+	}
+	batch := make([]conversation, 1000)
+	for {
+		for i := range batch {
+			rows++
+			batch[i] = conversation{rows, []message{{"user", say()}, {"assistant", say()}}}
+			if rows%5000 == 1 {
+				batch[i].Messages = append(batch[i].Messages, message{"tool", fmt.Sprint(rows)})
+			}
+		}
+		if _, err := w.Write(batch); err != nil {
+			t.Fatal(err)
+		}
+		at, err := f.Seek(0, io.SeekCurrent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at >= size {
+			break
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
