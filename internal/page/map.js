@@ -1,7 +1,7 @@
 // How rows are shown: a list of which only the rows in view are in the document, and arcs between
 // calls and results. It asks a RowSource for rows, and does not know where they come from.
 
-/** How many pixels an element can be high in every browser. */
+/** The most pixels that browsers make an element high. */
 const highest = 8_000_000
 const rowHeight = 26
 
@@ -76,9 +76,9 @@ class MapView {
 		/** @type {RowSource} */
 		this.source = { count: 0, repaired: false, problems: [], far: [], threads: [], peek: () => undefined, get: () => Promise.reject(new Error('no rows')) }
 		this.selected = -1
-		/** @type {Set<number>} the rows of threads that are folded */
+		/** @type {Set<number>} threads */
 		this.folded = new Set()
-		/** @type {[lo: number, hi: number, before: number][]} rows that are not shown, and how many are not before them */
+		/** @type {[lo: number, hi: number, before: number][]} hidden rows, and how many are before */
 		this.gaps = []
 		/** @type {Set<number>} */
 		this.hits = new Set()
@@ -136,13 +136,12 @@ class MapView {
 		this.list.removeAttribute('aria-activedescendant')
 	}
 
-	/** How many rows are not folded. */
 	lines() {
 		const last = this.gaps.at(-1)
 		return this.source.count - (last ? last[2] + last[1] - last[0] : 0)
 	}
 
-	/** The line of a row; if it is folded, that of its thread. @param {number} row */
+	/** The line of a row, or of its folded thread. @param {number} row */
 	lineOf(row) {
 		const gap = this.gaps[firstAbove(this.gaps.map(g => g[0]), row) - 1]
 		return !gap ? row : row < gap[1] ? gap[0] - 1 - gap[2] : row - gap[2] - gap[1] + gap[0]
@@ -154,7 +153,7 @@ class MapView {
 		return gap ? line + gap[2] + gap[1] - gap[0] : line
 	}
 
-	/** Folds a thread, or shows its rows again. @param {number} row @param {boolean} [folded] */
+	/** @param {number} row @param {boolean} [folded] */
 	fold(row, folded = !this.folded.has(row)) {
 		const thread = this.source.threads.find(t => t[0] === row)
 		if (!thread || folded === this.folded.has(row)) return
@@ -164,12 +163,11 @@ class MapView {
 		if (folded && this.selected > row && this.selected < thread[1]) this.select(row)
 	}
 
-	/** Finds the rows that are not shown. */
 	refold() {
 		this.gaps = []
 		let end = 0, before = 0
 		for (const [row, to] of this.source.threads.filter(t => this.folded.has(t[0])).sort((a, b) => a[0] - b[0])) {
-			if (row < end) continue // it is in a thread that is folded
+			if (row < end) continue
 			this.gaps.push([row + 1, to, before])
 			before += to - row - 1
 			end = to
@@ -195,7 +193,7 @@ class MapView {
 		return total > highest ? (total - view) / (highest - view) : 1
 	}
 
-	/** The first line in view, with a fraction. */
+	/** The first line in view. */
 	top() {
 		return this.list.scrollTop * this.scale() / rowHeight
 	}
@@ -220,7 +218,6 @@ class MapView {
 		})
 	}
 
-	/** Puts the rows in view into the document, and takes the others out. */
 	render() {
 		const { source, list } = this, top = this.top()
 		const lo = Math.max(0, Math.floor(top) - 4), hi = Math.min(this.lines(), Math.ceil(top) + this.capacity() + 5)
@@ -285,23 +282,16 @@ class MapView {
 			make('span', 'gutter'),
 			make('span', 'said', row.k === 'thread' ? this.handle(n) : '', row.k === 'call' ? make('span', 'unseen', 'call ') : '',
 				make('span', 'what', row.k === 'call' || row.k === 'thread' ? row.n || '(no name)' : row.k === 'text' && !row.x && (row.b ?? 0) <= 2 ? 'no text' : kinds[row.k]), ' ',
-				make('bdi', 'text', row.x ?? ''), row.k === 'thread' ? this.inside(n) : ''),
+				make('bdi', 'text', row.x ?? '')),
 			this.facts(row),
 		)
 		return el
 	}
 
-	/** What folds a thread, and says whether it is folded. @param {number} n */
+	/** @param {number} n */
 	handle(n) {
-		if (!this.source.threads.some(t => t[0] === n)) return ''
-		return this.folded.has(n) ? make('span', 'fold', '▸', make('span', 'unseen', ' folded ')) : make('span', 'fold', '▾')
-	}
-
-	/** Says of a folded thread how many of its rows have problems. @param {number} n */
-	inside(n) {
-		const thread = this.folded.has(n) && this.source.threads.find(t => t[0] === n)
-		const problems = thread ? this.source.problems.filter(([row]) => row > n && row < thread[1]).length : 0
-		return problems ? make('span', 'state level2', ` ✗ ${problems.toLocaleString('en')} with problems`) : ''
+		const folded = this.folded.has(n)
+		return this.source.threads.some(t => t[0] === n) ? make('span', 'fold', folded ? '▸' : '▾', make('span', 'unseen', folded ? ' folded ' : '')) : ''
 	}
 
 	/** What is at the end of a row. @param {Row} row */
@@ -318,7 +308,7 @@ class MapView {
 		return out
 	}
 
-	/** Draws the arcs of rows, of which the first is in line lo. @param {number[]} rows @param {number} lo @param {number} base */
+	/** Draws the arcs of rows from line lo on. @param {number[]} rows @param {number} lo @param {number} base */
 	connect(rows, lo, base) {
 		const hi = lo + rows.length
 		const gutter = /** @type {HTMLElement|null} */ (this.spacer.querySelector('.row:not(.thread) .gutter'))
@@ -394,7 +384,6 @@ class MapView {
 			make('bdi', 'text', far?.x ?? ''), make('span', 'measure', `${Math.abs(other - this.selected).toLocaleString('en')} rows ${above ? 'above' : 'below'}`))
 	}
 
-	/** Marks where problems and hits are in the whole. */
 	rule() {
 		const { ruler } = this, ratio = window.devicePixelRatio || 1
 		const width = ruler.clientWidth, height = ruler.clientHeight, context = ruler.getContext('2d')
@@ -412,10 +401,7 @@ class MapView {
 		for (const [row, severity] of this.source.problems) tick(row, ['--muted', '--muted', '--warning', '--error'][severity], 0)
 	}
 
-	/**
-	 * Selects a row and brings it into view, with the other end of its arc if both fit.
-	 * @param {number} n
-	 */
+	/** Selects a row and brings it into view, with the other end of its arc if both fit. @param {number} n */
 	async select(n) {
 		const { source } = this
 		if (n < 0 || n >= source.count) return
@@ -434,14 +420,14 @@ class MapView {
 		}
 	}
 
-	/** Shows a row that is folded. @param {number} n */
+	/** @param {number} n */
 	unfold(n) {
 		const around = this.source.threads.filter(([row, end]) => this.folded.has(row) && row < n && n < end)
 		for (const [row] of around) this.folded.delete(row)
 		if (around.length) this.refold()
 	}
 
-	/** Brings lines into view, with one line around them. @param {number} lo @param {number} hi */
+	/** Brings lines into view. @param {number} lo @param {number} hi */
 	reveal(lo, hi) {
 		const top = this.top(), capacity = this.capacity()
 		if (lo - 1.5 < top || hi + 2.5 > top + capacity) {
@@ -483,17 +469,14 @@ class MapView {
 		const at = this.selected < 0 ? -1 : this.lineOf(this.selected), last = this.lines() - 1, page = Math.max(1, this.capacity() - 2)
 		const to = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: last }[event.key]
 		if (event.key === 'ArrowRight') this.fold(this.selected, false)
-		else if (event.key === 'ArrowLeft') this.fold(this.source.threads.filter(([row, end]) => row <= this.selected && this.selected < end && !this.folded.has(row)).reduce((a, b) => b[0] > a ? b[0] : a, -1), true)
+		else if (event.key === 'ArrowLeft') this.fold(Math.max(...this.source.threads.map(([row, end]) => row <= this.selected && this.selected < end && !this.folded.has(row) ? row : -1)), true)
 		else if (to !== undefined) this.select(this.rowAt(Math.max(0, Math.min(last, to))))
 		else return
 		event.preventDefault()
 	}
 }
 
-/**
- * Returns the index of the first number above another one, in a list in order.
- * @param {number[]} list @param {number} n
- */
+/** The index of the first number above another one. @param {number[]} list @param {number} n */
 function firstAbove(list, n) {
 	let i = 0
 	while (i < list.length && list[i] <= n) i++

@@ -452,7 +452,9 @@ func TestPolicy(t *testing.T) {
 	t.Parallel()
 	total := 0
 	for name, text := range map[string]string{"page.css": styles, "data.js": dataScript, "map.js": mapScript, "page.js": pageScript, "index.js": indexScript} {
-		total += len(text)
+		if name != "index.js" { // a page has no index
+			total += len(text)
+		}
 		if lower := strings.ToLower(text); strings.Contains(lower, "</s") || strings.Contains(lower, "<!--") || strings.ContainsAny(text, "\r\x00") {
 			t.Errorf("%s cannot be in a page", name)
 		}
