@@ -36,6 +36,7 @@ func TestPage(t *testing.T) {
 	dir := t.TempDir()
 	bin := install(t, dir)
 	fixture.Make(t, dir, "opencode")
+	fixture.Make(t, dir, "hermes")
 	shell := func(command string) string {
 		cmd := exec.Command("sh", "-c", command)
 		cmd.Dir = dir
@@ -52,7 +53,7 @@ func TestPage(t *testing.T) {
 		}
 		return "```shell-session\n" + b.String() + "```\n"
 	})
-	text = regexp.MustCompile("(?s)```json list.json\n.*?```\n").ReplaceAllLiteralString(text, "```json list.json\n"+shell("toolguard sqlite list --json opencode.db")+"```\n")
+	text = regexp.MustCompile("(?s)```json list.json\n.*?```\n").ReplaceAllLiteralString(text, "```json list.json\n"+shell("toolguard sqlite list --json hermes.db")+"```\n")
 	golden.File(t, path, text)
 }
 
