@@ -15,7 +15,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/golden"
 	"github.com/toolguard/toolguard/sqlite/internal/fixture"
-	"github.com/toolguard/toolguard/sqlite/internal/schema"
+	"github.com/toolguard/toolguard/sqlite/internal/layout"
 )
 
 // page is the page about the program.
@@ -134,7 +134,7 @@ func agentTable(t *testing.T, text string) string {
 	}
 	var b strings.Builder
 	b.WriteString("| agent | format | tables | tried | source |\n|---|---|---|---|---|\n")
-	for _, s := range schema.All() {
+	for _, s := range layout.All() {
 		agent := s.Agent
 		if len(s.Others) > 0 {
 			agent += ", " + strings.Join(s.Others, ", ")
@@ -149,7 +149,7 @@ func agentTable(t *testing.T, text string) string {
 }
 
 // tableNames lists the tables of a schema.
-func tableNames(s *schema.Schema) []string {
+func tableNames(s *layout.Schema) []string {
 	var names []string
 	for name := range s.Tables {
 		names = append(names, "`"+name+"`")

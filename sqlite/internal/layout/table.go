@@ -1,4 +1,4 @@
-package schema
+package layout
 
 // All returns the schemas.
 func All() []*Schema {
