@@ -148,7 +148,7 @@ func agentTable(t *testing.T, text string) string {
 	return before + open + b.String() + end + after
 }
 
-// tableNames lists the tables of a schema.
+// tableNames lists the tables of an agent.
 func tableNames(s *layout.Schema) []string {
 	var names []string
 	for name := range s.Tables {
