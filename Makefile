@@ -16,7 +16,7 @@ GOLDEN = \
 	internal/report:TestFormats,TestOneEntryForATurn,TestPreview \
 	cmd/toolguard:TestFailedFilesInReports,TestScripts,TestThreads \
 	proxy/internal/cli:TestPrintEnv \
-	sqlite/internal/schema:TestTexts \
+	sqlite/internal/layout:TestTexts \
 	sqlite/internal/cli:TestCommands
 DOCS = \
 	internal/agents:TestDamagesPage,TestObservedPage \

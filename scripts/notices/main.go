@@ -41,7 +41,7 @@ var commands = [...]struct{ dir, name string }{
 var systems = [...]string{"linux", "darwin", "windows"}
 
 // accepted are the licences that a component may have.
-var accepted = [...]string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT"}
+var accepted = [...]string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0"}
 
 func main() {
 	binary := flag.String("check", "", "compare the file with this `binary` instead of writing it")
@@ -104,6 +104,11 @@ func generate(path string) error {
 			if err != nil {
 				return err
 			}
+			for i := range found {
+				if err := found[i].classify(command.dir); err != nil {
+					return err
+				}
+			}
 			all = append(all, found...)
 		}
 	}
@@ -112,6 +117,26 @@ func generate(path string) error {
 		return err
 	}
 	return os.WriteFile(path, text, 0o644)
+}
+
+// classify recognizes the licence that go-licenses does not know, in the file of a module that is
+// linked into the module in dir.
+func (c *component) classify(dir string) error {
+	if c.licence != "Unknown" {
+		return nil
+	}
+	where, err := output(dir, nil, "go", "list", "-m", "-f", "{{.Dir}}", c.name)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(where)), "LICENSE"))
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(string(text), "MIT No Attribution License\n") {
+		c.licence, c.text = "MIT-0", string(text)
+	}
+	return nil
 }
 
 // toolchain returns the directory of the toolchain, and the component that is the

@@ -19,7 +19,7 @@ import (
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/suggest"
-	"github.com/toolguard/toolguard/sqlite/internal/schema"
+	"github.com/toolguard/toolguard/sqlite/internal/layout"
 )
 
 // checkFlags are the flags of check.
@@ -85,7 +85,7 @@ type check struct {
 	failOn  rules.Severity
 	summary report.Summary
 	failing bool
-	broken  []*schema.Schema // of sessions with errors
+	broken  []*layout.Schema // of sessions with errors
 }
 
 // newCheck validates the flags and returns the check that they ask for.

@@ -84,6 +84,9 @@ checks each session like toolguard check. It writes no session, and creates noth
 beside a database. A database with a write-ahead log or a journal is copied to a
 private directory in $TMPDIR first, and the copy is read.
 
+list lists the sessions, check checks them, and dump writes them for other
+commands. toolguard-sqlite COMMAND --help explains each.
+
 Exit codes: 0 if there are no findings at or above --fail-on, 1 if there are, 2
 if a database or a session could not be read or the command line is wrong.`,
 		Example: `  toolguard-sqlite list ~/.local/share/opencode/opencode.db

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/toolguard/toolguard/sqlite/internal/schema"
+	"github.com/toolguard/toolguard/sqlite/internal/layout"
 )
 
 func newDumpCmd(a *app) *cobra.Command {
@@ -81,7 +81,7 @@ func (a *app) dump(ctx context.Context, path string, ids []string, out string) e
 }
 
 // dumpSession writes a session, and reports whether it could be read completely.
-func (a *app) dumpSession(l *library, s *shelf, x *schema.Session, out string) (bool, error) {
+func (a *app) dumpSession(l *library, s *shelf, x *layout.Session, out string) (bool, error) {
 	text, err := l.read(s, x.ID)
 	if err != nil {
 		if l.ctx.Err() != nil || out == "" {

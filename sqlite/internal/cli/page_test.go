@@ -15,7 +15,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/golden"
 	"github.com/toolguard/toolguard/sqlite/internal/fixture"
-	"github.com/toolguard/toolguard/sqlite/internal/schema"
+	"github.com/toolguard/toolguard/sqlite/internal/layout"
 )
 
 // page is the page about the program.
@@ -36,6 +36,7 @@ func TestPage(t *testing.T) {
 	dir := t.TempDir()
 	bin := install(t, dir)
 	fixture.Make(t, dir, "opencode")
+	fixture.Make(t, dir, "hermes")
 	shell := func(command string) string {
 		cmd := exec.Command("sh", "-c", command)
 		cmd.Dir = dir
@@ -52,7 +53,7 @@ func TestPage(t *testing.T) {
 		}
 		return "```shell-session\n" + b.String() + "```\n"
 	})
-	text = regexp.MustCompile("(?s)```json list.json\n.*?```\n").ReplaceAllLiteralString(text, "```json list.json\n"+shell("toolguard sqlite list --json opencode.db")+"```\n")
+	text = regexp.MustCompile("(?s)```json list.json\n.*?```\n").ReplaceAllLiteralString(text, "```json list.json\n"+shell("toolguard sqlite list --json hermes.db")+"```\n")
 	golden.File(t, path, text)
 }
 
@@ -133,7 +134,7 @@ func agentTable(t *testing.T, text string) string {
 	}
 	var b strings.Builder
 	b.WriteString("| agent | format | tables | tried | source |\n|---|---|---|---|---|\n")
-	for _, s := range schema.All() {
+	for _, s := range layout.All() {
 		agent := s.Agent
 		if len(s.Others) > 0 {
 			agent += ", " + strings.Join(s.Others, ", ")
@@ -147,8 +148,8 @@ func agentTable(t *testing.T, text string) string {
 	return before + open + b.String() + end + after
 }
 
-// tableNames lists the tables of a schema.
-func tableNames(s *schema.Schema) []string {
+// tableNames lists the tables of an agent.
+func tableNames(s *layout.Schema) []string {
 	var names []string
 	for name := range s.Tables {
 		names = append(names, "`"+name+"`")

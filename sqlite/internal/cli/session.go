@@ -9,7 +9,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/suggest"
 	"github.com/toolguard/toolguard/sqlite/internal/database"
-	"github.com/toolguard/toolguard/sqlite/internal/schema"
+	"github.com/toolguard/toolguard/sqlite/internal/layout"
 )
 
 // retries is how often a session is read again from a database that changed meanwhile.
@@ -25,9 +25,9 @@ type library struct {
 
 // A shelf is what one agent keeps in a database.
 type shelf struct {
-	*schema.Schema
+	*layout.Schema
 
-	sessions  []schema.Session
+	sessions  []layout.Session
 	elsewhere int
 	torn      error // why the list is not complete
 }
@@ -52,13 +52,13 @@ func (l *library) open() (err error) {
 	if l.db, err = database.Open(l.ctx, l.path); err != nil {
 		return err
 	}
-	found, err := schema.Find(l.db)
+	found, err := layout.Find(l.db)
 	if err = l.settled(err); err != nil {
 		return err
 	}
 	if len(found) == 0 {
 		var names []string
-		for _, s := range schema.All() {
+		for _, s := range layout.All() {
 			names = append(names, s.Agent)
 		}
 		return fmt.Errorf("has no tables of a known agent (%s)", strings.Join(names, ", "))
@@ -86,7 +86,7 @@ func (l *library) settled(err error) error {
 }
 
 // read returns the text of a session.
-func (l *library) read(s *shelf, id string) (*schema.Text, error) {
+func (l *library) read(s *shelf, id string) (*layout.Text, error) {
 	for range retries {
 		text, err := s.Read(l.db, id)
 		if err = l.settled(err); err == nil {
@@ -130,7 +130,7 @@ func (l *library) choose(ids []string) error {
 		}
 	}
 	for _, s := range l.shelves {
-		s.sessions = slices.DeleteFunc(s.sessions, func(x schema.Session) bool { return !slices.Contains(ids, x.ID) })
+		s.sessions = slices.DeleteFunc(s.sessions, func(x layout.Session) bool { return !slices.Contains(ids, x.ID) })
 	}
 	return nil
 }

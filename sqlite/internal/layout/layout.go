@@ -1,7 +1,7 @@
-// Package schema is a table of how agents keep sessions in SQLite databases, and makes of the rows
+// Package layout is a table of how agents keep sessions in SQLite databases, and makes of the rows
 // of a session the text that the agent itself would export. It does not know what is right and
 // wrong in a session.
-package schema
+package layout
 
 import (
 	"cmp"

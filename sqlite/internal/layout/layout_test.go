@@ -1,4 +1,4 @@
-package schema_test
+package layout_test
 
 import (
 	"io"
@@ -12,18 +12,18 @@ import (
 	"github.com/toolguard/toolguard/internal/golden"
 	"github.com/toolguard/toolguard/sqlite/internal/database"
 	"github.com/toolguard/toolguard/sqlite/internal/fixture"
-	"github.com/toolguard/toolguard/sqlite/internal/schema"
+	"github.com/toolguard/toolguard/sqlite/internal/layout"
 )
 
 // read returns the texts of all sessions in a database, the newest first.
-func read(t *testing.T, path string) (*schema.Schema, []*schema.Text, []string) {
+func read(t *testing.T, path string) (*layout.Schema, []*layout.Text, []string) {
 	t.Helper()
 	db, err := database.Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	found, err := schema.Find(db)
+	found, err := layout.Find(db)
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%d schemas, %v", len(found), err)
 	}
@@ -31,7 +31,7 @@ func read(t *testing.T, path string) (*schema.Schema, []*schema.Text, []string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	var texts []*schema.Text
+	var texts []*layout.Text
 	var all []string
 	for _, s := range sessions {
 		text, err := found[0].Read(db, s.ID)
@@ -75,7 +75,7 @@ func TestTexts(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range schema.All() {
+	for _, s := range layout.All() {
 		if !seen[s.Agent] {
 			t.Errorf("%s has no fixture", s.Agent)
 		}

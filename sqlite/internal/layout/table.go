@@ -1,12 +1,12 @@
-package schema
+package layout
 
 // All returns the schemas.
 func All() []*Schema {
 	return []*Schema{openCode(), openClaw(), goose(), hermes(), agentsSDK()}
 }
 
-// openCode is opencode since 1.2. The columns hold what the rows of its files were; the ids are in
-// columns of their own, and opencode export writes them first.
+// openCode is opencode since 1.2. The ids of a message and of a part are in columns of their own, and
+// opencode export writes them last.
 func openCode() *Schema {
 	return &Schema{
 		Agent: "opencode", Others: []string{"Kilo"}, Dialect: "opencode",
@@ -58,16 +58,16 @@ func openCode() *Schema {
 			Each: &Rows{
 				Query: "SELECT id, session_id, data FROM message WHERE session_id = ? ORDER BY time_created, id",
 				Fields: []Field{{Key: "info", Is: Object, Fields: []Field{
-					{Key: "id", Column: "id"}, {Key: "sessionID", Column: "session_id"}, {Column: "data", Is: Members},
+					{Column: "data", Is: Members}, {Key: "id", Column: "id"}, {Key: "sessionID", Column: "session_id"},
 				}}},
 				List: "parts",
 				Each: &Rows{
 					Query: "SELECT id, session_id, message_id, data FROM part WHERE message_id = ? ORDER BY id",
 					Fields: []Field{
+						{Column: "data", Is: Members},
 						{Key: "id", Column: "id"},
 						{Key: "sessionID", Column: "session_id"},
 						{Key: "messageID", Column: "message_id"},
-						{Column: "data", Is: Members},
 					},
 				},
 			},
