@@ -61,7 +61,7 @@ type group struct {
 
 // Open opens a Parquet file and checks whatever can be checked without unpacking its pages. A run that reads
 // it takes at most about so much memory.
-func Open(ctx context.Context, path string, memory int64) (f *File, err error) {
+func Open(ctx context.Context, path string, memory int64) (_ *File, err error) {
 	defer func() {
 		if err != nil {
 			err = about(path, err)
@@ -75,7 +75,7 @@ func Open(ctx context.Context, path string, memory int64) (f *File, err error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("is not a regular file")
 	}
-	f = &File{path: path, memory: memory}
+	f := &File{path: path, memory: memory}
 	if f.in, err = os.Open(path); err != nil {
 		return nil, err
 	}
@@ -223,8 +223,8 @@ func (f *File) readFooter() error {
 	}
 	f.footer, f.meta = list, &format.FileMetaData{}
 	protocol := &thrift.CompactProtocol{}
-	if err := thrift.NewDecoder(protocol.NewReaderFromBytes(text)).Decode(f.meta); err != nil {
-		return fmt.Errorf("footer: %w", err)
+	if thrift.NewDecoder(protocol.NewReaderFromBytes(text)).Decode(f.meta) != nil {
+		return fmt.Errorf("footer: %w", errCompact)
 	}
 	if f.meta.EncryptionAlgorithm.Value != nil {
 		return errors.New("is encrypted, which toolguard does not read")
@@ -402,8 +402,8 @@ func (h *headers) next() (*format.PageHeader, error) {
 			continue
 		}
 		p := &format.PageHeader{}
-		if err := thrift.NewDecoder(h.protocol.NewReaderFromBytes(text[:w.at])).Decode(p); err != nil {
-			return nil, fmt.Errorf("page at byte %d: header: %w", h.start, err)
+		if thrift.NewDecoder(h.protocol.NewReaderFromBytes(text[:w.at])).Decode(p) != nil {
+			return nil, fmt.Errorf("page at byte %d: header: %w", h.start, errCompact)
 		}
 		h.at += int64(w.at)
 		if p.CompressedPageSize < 0 || int64(p.CompressedPageSize) > h.end-h.at {
