@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -106,7 +107,7 @@ func writeLarge(t *testing.T, path string, size int64) (rows int64) {
 			rows++
 			batch[i] = conversation{rows, []message{{"user", say()}, {"assistant", say()}}}
 			if rows%5000 == 1 {
-				batch[i].Messages = append(batch[i].Messages, message{"tool", fmt.Sprint(rows)})
+				batch[i].Messages = append(batch[i].Messages, message{"tool", strconv.FormatInt(rows, 10)})
 			}
 		}
 		if _, err := w.Write(batch); err != nil {

@@ -144,7 +144,7 @@ func TestTexts(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			format := strings.Split(filepath.ToSlash(rel), "/")[0]
+			format, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
 			for line := range bytes.Lines(raw) {
 				var v struct{ Messages json.RawMessage }
 				if json.Unmarshal(line, &v) == nil && len(v.Messages) > 0 && v.Messages[0] == '[' && json.Valid(line) {

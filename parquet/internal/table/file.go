@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
@@ -165,15 +166,13 @@ func (f *File) Only(names []string) error {
 	}
 	f.columns = nil
 	for _, c := range f.root.children {
-		for _, name := range names {
-			if c.name == name {
-				f.columns = append(f.columns, c)
-				for _, l := range f.leaves[c.leaf : c.leaf+c.leaves] {
-					if l.plain {
-						l.means = meansText
-					}
-				}
-				break
+		if !slices.Contains(names, c.name) {
+			continue
+		}
+		f.columns = append(f.columns, c)
+		for _, l := range f.leaves[c.leaf : c.leaf+c.leaves] {
+			if l.plain {
+				l.means = meansText
 			}
 		}
 	}
@@ -284,7 +283,7 @@ func (f *File) addGroup(m *format.RowGroup, raw []byte) error {
 		if m.NumRows == 0 {
 			continue
 		}
-		n, err := f.scan(l, c)
+		n, err := f.scan(c)
 		if err != nil {
 			return fmt.Errorf("column %s: %w", l.path, err)
 		}
@@ -316,7 +315,7 @@ func (f *File) span(c *format.ColumnChunk) (from, to int64, err error) {
 
 // scan reads the headers of all pages of a chunk, and returns how much memory its largest page and its
 // dictionary need.
-func (f *File) scan(l *node, c *format.ColumnChunk) (need int64, err error) {
+func (f *File) scan(c *format.ColumnChunk) (need int64, err error) {
 	from, to, err := f.span(c)
 	if err != nil {
 		return 0, err
