@@ -39,11 +39,11 @@ func TestMan(t *testing.T) {
 		}
 	}
 	for _, p := range programs() { // its own tests compare its pages
-		paths, err := filepath.Glob(filepath.Join(dir, "toolguard-"+p.name+"*.1"))
-		if err != nil || len(paths) == 0 {
-			t.Fatalf("no pages of %s: %v", p.name, err)
+		own, err := filepath.Glob(filepath.Join(dir, "toolguard-"+p.name+"*.1"))
+		if err != nil || !slices.Contains(own, filepath.Join(dir, "toolguard-"+p.name+".1")) {
+			t.Fatalf("%s has no page: %v", p.name, err)
 		}
-		for _, path := range paths {
+		for _, path := range own {
 			page, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)

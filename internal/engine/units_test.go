@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -121,5 +122,37 @@ func TestUnitsMemory(t *testing.T) {
 		if n > 1 {
 			t.Errorf("%d %s", n, name)
 		}
+	}
+}
+
+// A tally counts the bytes that are read.
+type tally struct {
+	io.ReaderAt
+	n int64
+}
+
+// ReadAt implements io.ReaderAt.
+func (c *tally) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(p, off)
+	c.n += int64(n)
+	return n, err
+}
+
+// TestUnitsReadRows: a row in which something was found is read again, but not what follows it.
+func TestUnitsReadRows(t *testing.T) {
+	t.Parallel()
+	row := `{"messages":[{"role":"user","content":"` + strings.Repeat("x", 2000) + `"},{"role":"tool","tool_call_id":"c","content":"y"}]}` + "\n"
+	text := strings.Repeat(row, 1000)
+	in := &tally{ReaderAt: strings.NewReader(text)}
+	found := 0
+	_, err := Units(t.Context(), source.NewSource("rows.jsonl", in, int64(len(text))), Options{}, func(u *Unit) error {
+		found += u.Findings.Len()
+		return nil
+	})
+	if err != nil || found == 0 {
+		t.Fatal(found, err)
+	}
+	if most := int64(20 * len(text)); in.n > most { // at least 16 KiB are read at a time
+		t.Errorf("%d bytes of %d were read, want at most %d", in.n, len(text), most)
 	}
 }

@@ -144,7 +144,7 @@ func TestTexts(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			format := strings.Split(filepath.ToSlash(rel), "/")[0]
+			format, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
 			for line := range bytes.Lines(raw) {
 				var v struct{ Messages json.RawMessage }
 				if json.Unmarshal(line, &v) == nil && len(v.Messages) > 0 && v.Messages[0] == '[' && json.Valid(line) {
@@ -163,7 +163,9 @@ func TestTexts(t *testing.T) {
 	}
 	total := 0
 	for format, rows := range groups {
-		total += len(rows)
+		if total += len(rows); len(rows) == 1 { // alone, a line is judged as a request
+			continue
+		}
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
 			file, lines := writeBoth(t, t.TempDir(), rows, 5)
@@ -186,7 +188,7 @@ type (
 	nested struct {
 		Role    string       `parquet:"role,dict" json:"role"`
 		Content *string      `parquet:"content,optional" json:"content"`
-		Calls   []nestedCall `parquet:"tool_calls,list" json:"tool_calls"`
+		Calls   []nestedCall `parquet:"tool_calls,optional,list" json:"tool_calls"`
 		CallID  *string      `parquet:"tool_call_id,optional" json:"tool_call_id"`
 	}
 	nestedCall struct {
@@ -208,10 +210,10 @@ func nestedRows(n int) []nestedRow {
 		c := nestedCall{ID: id, Type: "function"}
 		c.Function.Name, c.Function.Arguments = "ls", `{"path":"/srv"}`
 		messages := []nested{
-			{Role: "user", Content: say(fmt.Sprintf("what is in /srv/%d?\n\"é\"", i)), Calls: []nestedCall{}},
+			{Role: "user", Content: say(fmt.Sprintf("what is in /srv/%d?\n\"é\"", i))},
 			{Role: "assistant", Calls: []nestedCall{c}},
-			{Role: "tool", Content: say("a.txt"), Calls: []nestedCall{}, CallID: &id},
-			{Role: "assistant", Content: say("a.txt"), Calls: []nestedCall{}},
+			{Role: "tool", Content: say("a.txt"), CallID: &id},
+			{Role: "assistant", Content: say("a.txt")},
 		}
 		switch i % 500 {
 		case 99: // no result
@@ -230,14 +232,17 @@ func nestedRows(n int) []nestedRow {
 	return rows
 }
 
-// TestNested: 50,000 rows of nested lists, of which 500 are broken, have the same verdicts as in JSON Lines, and a
+// TestNested: rows of nested lists, of which one in a hundred is broken, have the same verdicts as in JSON Lines, and a
 // Parquet file of those that are kept is the same rows.
 func TestNested(t *testing.T) {
 	t.Parallel()
 	toolguard := build(t)
 	dir := t.TempDir()
-	rows := nestedRows(50_000)
-	file, lines := writeBoth(t, dir, rows, 7_000)
+	n := 2_000
+	if os.Getenv("TOOLGUARD_LONG") != "" {
+		n = 50_000
+	}
+	file, lines := writeBoth(t, dir, nestedRows(n), 700)
 	sameVerdicts(t, toolguard, file, lines, "--provider", "openai")
 	kept := sameVerdicts(t, toolguard, file, lines, "--provider", "openai", "--fix", "--strategy", "missing-tool-result=insert")
 	out := filepath.Join(dir, "out.parquet")
@@ -258,20 +263,12 @@ func TestNested(t *testing.T) {
 		if i == len(got) {
 			t.Fatalf("%d rows are kept as Parquet", i)
 		}
-		for k := range want.Messages { // an inserted message has no list of calls
-			if want.Messages[k].Calls == nil {
-				want.Messages[k].Calls = []nestedCall{}
-			}
-			if got[i].Messages[k].Calls == nil {
-				got[i].Messages[k].Calls = []nestedCall{}
-			}
-		}
 		if diff := cmp.Diff(want, got[i]); diff != "" {
 			t.Fatalf("row %d: (-want +got)\n%s", want.ID, diff)
 		}
 		i++
 	}
-	if i != len(got) {
+	if i != len(got) || i < n*98/100 {
 		t.Errorf("%d rows are kept as Parquet, %d as JSON Lines", len(got), i)
 	}
 }

@@ -30,7 +30,7 @@ const (
 )
 
 var (
-	errCompact = errors.New("not valid Thrift")
+	errCompact = errors.New("expected a Thrift struct as the format has it")
 	errStructs = errors.New("more than 400,000 structs")
 )
 

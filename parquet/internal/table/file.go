@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
@@ -61,7 +62,7 @@ type group struct {
 
 // Open opens a Parquet file and checks whatever can be checked without unpacking its pages. A run that reads
 // it takes at most about so much memory.
-func Open(ctx context.Context, path string, memory int64) (f *File, err error) {
+func Open(ctx context.Context, path string, memory int64) (_ *File, err error) {
 	defer func() {
 		if err != nil {
 			err = about(path, err)
@@ -75,7 +76,7 @@ func Open(ctx context.Context, path string, memory int64) (f *File, err error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("is not a regular file")
 	}
-	f = &File{path: path, memory: memory}
+	f := &File{path: path, memory: memory}
 	if f.in, err = os.Open(path); err != nil {
 		return nil, err
 	}
@@ -165,15 +166,13 @@ func (f *File) Only(names []string) error {
 	}
 	f.columns = nil
 	for _, c := range f.root.children {
-		for _, name := range names {
-			if c.name == name {
-				f.columns = append(f.columns, c)
-				for _, l := range f.leaves[c.leaf : c.leaf+c.leaves] {
-					if l.plain {
-						l.means = meansText
-					}
-				}
-				break
+		if !slices.Contains(names, c.name) {
+			continue
+		}
+		f.columns = append(f.columns, c)
+		for _, l := range f.leaves[c.leaf : c.leaf+c.leaves] {
+			if l.plain {
+				l.means = meansText
 			}
 		}
 	}
@@ -223,8 +222,8 @@ func (f *File) readFooter() error {
 	}
 	f.footer, f.meta = list, &format.FileMetaData{}
 	protocol := &thrift.CompactProtocol{}
-	if err := thrift.NewDecoder(protocol.NewReaderFromBytes(text)).Decode(f.meta); err != nil {
-		return fmt.Errorf("footer: %w", err)
+	if thrift.NewDecoder(protocol.NewReaderFromBytes(text)).Decode(f.meta) != nil {
+		return fmt.Errorf("footer: %w", errCompact)
 	}
 	if f.meta.EncryptionAlgorithm.Value != nil {
 		return errors.New("is encrypted, which toolguard does not read")
@@ -284,7 +283,7 @@ func (f *File) addGroup(m *format.RowGroup, raw []byte) error {
 		if m.NumRows == 0 {
 			continue
 		}
-		n, err := f.scan(l, c)
+		n, err := f.scan(c)
 		if err != nil {
 			return fmt.Errorf("column %s: %w", l.path, err)
 		}
@@ -316,7 +315,7 @@ func (f *File) span(c *format.ColumnChunk) (from, to int64, err error) {
 
 // scan reads the headers of all pages of a chunk, and returns how much memory its largest page and its
 // dictionary need.
-func (f *File) scan(l *node, c *format.ColumnChunk) (need int64, err error) {
+func (f *File) scan(c *format.ColumnChunk) (need int64, err error) {
 	from, to, err := f.span(c)
 	if err != nil {
 		return 0, err
@@ -402,8 +401,8 @@ func (h *headers) next() (*format.PageHeader, error) {
 			continue
 		}
 		p := &format.PageHeader{}
-		if err := thrift.NewDecoder(h.protocol.NewReaderFromBytes(text[:w.at])).Decode(p); err != nil {
-			return nil, fmt.Errorf("page at byte %d: header: %w", h.start, err)
+		if thrift.NewDecoder(h.protocol.NewReaderFromBytes(text[:w.at])).Decode(p) != nil {
+			return nil, fmt.Errorf("page at byte %d: header: %w", h.start, errCompact)
 		}
 		h.at += int64(w.at)
 		if p.CompressedPageSize < 0 || int64(p.CompressedPageSize) > h.end-h.at {

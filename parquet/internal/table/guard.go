@@ -78,6 +78,9 @@ func packed(text []byte, width, n int, take func(uint32, int)) {
 	}
 }
 
+// oldDictionary is how older writers call a dictionary of plain values, and indexes into it.
+const oldDictionary = format.Encoding(2)
+
 // A page is what is known of a page before it is decoded.
 type page struct {
 	values   int // with nulls
@@ -87,14 +90,14 @@ type page struct {
 	data     []byte // unpacked; in a page v1 with the levels
 }
 
-// levels checks the levels at the start of a page v1, and returns what is behind them.
-func (l *node) levelsV1(p *page, rep, def format.Encoding) (data []byte, err error) {
+// levelsV1 checks the levels at the start of a page v1, and returns what is behind them.
+func (n *node) levelsV1(p *page, rep, def format.Encoding) (data []byte, err error) {
 	data, p.nonNull = p.data, p.values
 	for _, of := range []struct {
 		most     int
 		encoding format.Encoding
 		def      bool
-	}{{l.rep, rep, false}, {l.def, def, true}} {
+	}{{n.rep, rep, false}, {n.def, def, true}} {
 		if of.most == 0 {
 			continue
 		}
@@ -104,37 +107,37 @@ func (l *node) levelsV1(p *page, rep, def format.Encoding) (data []byte, err err
 		if len(data) < 4 {
 			return nil, errPage
 		}
-		n := binary.LittleEndian.Uint32(data)
-		if uint64(n) > uint64(len(data)-4) {
+		size := binary.LittleEndian.Uint32(data)
+		if uint64(size) > uint64(len(data)-4) {
 			return nil, errPage
 		}
-		if err := l.level(data[4:4+n], of.most, of.def, p); err != nil {
+		if err := n.level(data[4:4+size], of.most, of.def, p); err != nil {
 			return nil, err
 		}
-		data = data[4+n:]
+		data = data[4+size:]
 	}
 	return data, nil
 }
 
 // levelsV2 checks the levels of a page v2.
-func (l *node) levelsV2(p *page, rep, def int) error {
+func (n *node) levelsV2(p *page, rep, def int) error {
 	p.nonNull = p.values
 	if rep < 0 || def < 0 || rep > len(p.levels) || def > len(p.levels)-rep {
 		return errPage
 	}
-	if l.rep > 0 {
-		if err := l.level(p.levels[:rep], l.rep, false, p); err != nil {
+	if n.rep > 0 {
+		if err := n.level(p.levels[:rep], n.rep, false, p); err != nil {
 			return err
 		}
 	}
-	if l.def > 0 {
-		return l.level(p.levels[rep:rep+def], l.def, true, p)
+	if n.def > 0 {
+		return n.level(p.levels[rep:rep+def], n.def, true, p)
 	}
 	return nil
 }
 
 // level checks levels of at most most, and counts the values that are not null.
-func (l *node) level(text []byte, most int, def bool, p *page) error {
+func (n *node) level(text []byte, most int, def bool, p *page) error {
 	nonNull, above := 0, 0
 	err := runs(text, bits.Len(uint(most)), p.values, func(value uint32, count int) {
 		if int(value) > most {
@@ -181,7 +184,7 @@ func (s *scalar) values(p *page, data []byte, dictionary int, most int64) error 
 	switch p.encoding {
 	case format.Plain:
 		return s.plainValues(data, n)
-	case format.PlainDictionary, format.RLEDictionary:
+	case oldDictionary, format.RLEDictionary:
 		if dictionary < 0 {
 			return errors.New("expected a dictionary before the values")
 		}

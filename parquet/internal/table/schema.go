@@ -1,6 +1,7 @@
 package table
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -52,7 +53,7 @@ func schema(elements []format.SchemaElement) (root *node, leaves []*node, err er
 		return nil, nil, fmt.Errorf("schema: expected %d elements, got %d", len(elements)-len(b.rest), len(elements))
 	}
 	if root.shape == shapeLeaf || len(b.leaves) == 0 {
-		return nil, nil, fmt.Errorf("schema: expected columns")
+		return nil, nil, errors.New("schema: expected columns")
 	}
 	root.shape = shapeObject
 	return root, b.leaves, nil
@@ -66,7 +67,7 @@ type builder struct {
 
 func (b *builder) node(parent *node, depth int) (*node, error) {
 	if len(b.rest) == 0 {
-		return nil, fmt.Errorf("expected more elements")
+		return nil, errors.New("expected more elements")
 	}
 	e := &b.rest[0]
 	b.rest = b.rest[1:]

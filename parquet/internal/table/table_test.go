@@ -372,9 +372,9 @@ func TestBroken(t *testing.T) {
 				}
 				tries(t, broken, 16<<20)
 			}
-			step := 5
+			step := 23
 			if os.Getenv("TOOLGUARD_LONG") != "" {
-				step = 1
+				step = 3
 			}
 			for i := 0; i < len(whole); i += step {
 				b := slices.Clone(whole)
@@ -392,6 +392,50 @@ func TestBroken(t *testing.T) {
 					t.Errorf("cut at %d of %d bytes: read without an error", i, len(whole))
 				}
 			}
+		}
+	}
+}
+
+// TestTold: what is wrong with a file is said.
+func TestTold(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "in.parquet")
+	writeFile(t, path, sample(300), 100, &parquet.Zstd, 1)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	footer := len(whole) - 8 - int(whole[len(whole)-8]) - int(whole[len(whole)-7])<<8 - int(whole[len(whole)-6])<<16
+	zeros := slices.Clone(whole)
+	clear(zeros[4:footer])
+	long := slices.Clone(whole)
+	copy(long[len(long)-8:], []byte{0xff, 0xff, 0xff, 0x7f})
+	for name, c := range map[string]struct {
+		text   []byte
+		memory int64
+		want   string
+	}{
+		"empty":    {nil, DefaultMemory, "not a Parquet file: expected at least 12 bytes, got 0"},
+		"other":    {[]byte(`{"messages":[]}` + "\n"), DefaultMemory, "not a Parquet file: expected PAR1 at its start"},
+		"torn":     {whole[:1000], DefaultMemory, "the file is torn: expected PAR1 at its end, after the footer"},
+		"long":     {long, DefaultMemory, fmt.Sprintf("footer: expected at most %d bytes, got 2147483647", len(whole)-12)},
+		"cut":      {append(slices.Clone(whole[:200]), whole[footer:]...), DefaultMemory, "row group 1: column small: page at byte 215: header: expected a Thrift struct"},
+		"zeros":    {zeros, DefaultMemory, "row group 1: column id: page at byte 4: header: expected a Thrift struct as the format has it"},
+		"large":    {whole, 1 << 20, "row group 1: too large for the memory of the run: its pages need"},
+		"locked":   {append([]byte("PARE"), whole[4:]...), DefaultMemory, "is encrypted, which toolguard does not read"},
+		"no file":  {nil, 0, "no such file or directory"},
+		"no group": {append([]byte("PAR1"), "\x15\x02\x19\x0c\x16\x00\x00\x07\x00\x00\x00PAR1"...), DefaultMemory, "footer: "},
+	} {
+		at := filepath.Join(dir, name)
+		if c.memory > 0 {
+			if err := os.WriteFile(at, c.text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := lines(at, c.memory)
+		if got := fmt.Sprint(err); !strings.HasPrefix(got, at+": "+c.want) {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
 }

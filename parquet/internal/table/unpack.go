@@ -216,7 +216,7 @@ func (p *pipe) check(h *format.PageHeader, n int, text []byte, levels int) error
 	switch h.Type {
 	case format.DictionaryPage:
 		g.nonNull, g.encoding = n, format.Plain
-		if e := h.DictionaryPageHeader.V.Encoding; e != format.Plain && e != format.PlainDictionary {
+		if e := h.DictionaryPageHeader.V.Encoding; e != format.Plain && e != oldDictionary {
 			return fmt.Errorf("expected a plain dictionary, got %s", e)
 		}
 		p.dictionary = n

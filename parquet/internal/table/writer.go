@@ -35,7 +35,7 @@ type Writer struct {
 	touched  bool
 	repaired bool
 	in       *rows
-	enc      *parquet.Writer
+	enc      *parquet.GenericWriter[any]
 	section  *section
 }
 
@@ -298,7 +298,7 @@ func (w *Writer) open() (err error) {
 	if packed > largeGroup {
 		options = append(options, parquet.ColumnPageBuffers(spools{}))
 	}
-	w.enc = parquet.NewWriter(w.section, options...)
+	w.enc = parquet.NewGenericWriter[any](w.section, options...)
 	return nil
 }
 
@@ -494,7 +494,7 @@ func encoded(c *parquet.Column, g *format.RowGroup, leaf *int) *encodedColumn {
 	for _, e := range md.Encoding {
 		switch kind := c.Type().Kind(); {
 		case kind == parquet.Boolean || kind == parquet.Int96:
-		case e == format.PlainDictionary || e == format.RLEDictionary:
+		case e == oldDictionary || e == format.RLEDictionary:
 			out.encoding = &parquet.RLEDictionary
 			return out
 		case e == format.DeltaBinaryPacked && (kind == parquet.Int32 || kind == parquet.Int64),
