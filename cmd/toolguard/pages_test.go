@@ -422,7 +422,7 @@ func TestIdleBlocks(t *testing.T) {
 
 // maxWords is how many words the pages may have together, as wc counts them. A change that
 // adds text takes as much away elsewhere. A new command may raise it by 700.
-const maxWords = 21_530
+const maxWords = 21_560
 
 var (
 	markedPart  = regexp.MustCompile(`(?ms)^<!-- [a-z]+ -->\n.*?^<!-- /[a-z]+ -->\n`)
