@@ -55,7 +55,7 @@ cannot be read.
 With --max-tokens, the newest turns that fit are written. Tokens are estimated as
 toolguard trim does.
 
-The text holds everything that was said, secrets too: see toolguard redact for a
+The text holds what was said word for word, secrets too: see toolguard redact for a
 transcript that can be shared. All that was said is in fences that it cannot end.
 Control characters and the like are written as bytes, such as <1b>.
 
@@ -214,7 +214,7 @@ func (x *extraction) extract(ctx context.Context, t *target, w io.Writer) error 
 	if got.Report.Skipped != "" {
 		return fmt.Errorf("%s: %s", t.path, notTranscript(got.Report, got.Report.Skipped))
 	}
-	x.about.Extract = got
+	x.about.Extract, x.about.Chosen = got, len(f.only) > 0
 	for _, torn := range got.Torn {
 		at, err := source.NewLines(src).Position(torn.At.Start)
 		if err != nil {

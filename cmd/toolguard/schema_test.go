@@ -24,11 +24,12 @@ import (
 var reportSchemaPath = filepath.Join("..", "..", "docs", "report.schema.json")
 
 // A reportSchema is the schema of the JSON report: of the document, of a line of -o jsonl, and of
-// the reports of trim and redact.
+// those of trim, redact and extract.
 type reportSchema struct {
 	raw            map[string]any
 	document, line string
 	trim, redact   string
+	extract        string
 	validator      *reference.Validator
 }
 
@@ -44,7 +45,7 @@ var loadReportSchema = sync.OnceValues(func() (*reportSchema, error) {
 	if err := numbers.Decode(&s.raw); err != nil {
 		return nil, err
 	}
-	for anchor, to := range map[string]*string{"line": &s.line, "trim": &s.trim, "redact": &s.redact} {
+	for anchor, to := range map[string]*string{"line": &s.line, "trim": &s.trim, "redact": &s.redact, "extract": &s.extract} {
 		b, err := json.Marshal(map[string]any{"$schema": s.raw["$schema"], "$id": s.raw["$id"], "$defs": s.raw["$defs"], "$ref": "#" + anchor})
 		if err != nil {
 			return nil, err
@@ -336,7 +337,7 @@ result-id = "answers"
 	}
 }
 
-// TestTrimAndRedactSchema checks reports of trim and redact with docs/report.schema.json. Together
+// TestTrimAndRedactSchema checks reports of trim, redact and extract with docs/report.schema.json. Together
 // they use everything that the schema allows.
 func TestTrimAndRedactSchema(t *testing.T) {
 	s := newReportSchema(t)
@@ -350,7 +351,19 @@ func TestTrimAndRedactSchema(t *testing.T) {
 		"bytes.json": "{\"messages\":[{\"role\":\"user\",\"content\":\"q\"},{\"role\":\"assistant\",\"content\":\"a\xff\",\"tool_calls\":[{\"id\":\"call_001\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":{\"p\xffth\":\"x\"}}}]},{\"role\":\"tool\",\"tool_call_id\":\"call_001\",\"content\":\"x\"}]}",
 		"limits.json": `{"model":"m","messages":[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{\"n\":9}"}}]},` +
 			`{"role":"tool","tool_call_id":"c1","content":"r"}],"tools":[{"type":"function","function":{"name":"ls","parameters":{"type":"object","properties":{"n":{"maximum":5}}}}}]}`,
-		"no-id.json": `{"contents":[{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"functionCall":{"name":"ls","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"ls","response":{"output":"` + long + `"}}}]}]}`,
+		"all.jsonl": `{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"q"}}
+{"type":"assistant","uuid":"a","parentUuid":"u","sessionId":"s","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]}}
+{"type":"user","uuid":"x","parentUuid":"a","sessionId":"s","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}}
+{"type":"assistant","uuid":"b","parentUuid":"u","sessionId":"s","message":{"id":"m2","role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"x"},{"type":"tool_use","id":"t2","name":"ls","input":{}}]}}
+{"type":"user","uuid":"y","parentUuid":"b","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t9","content":"r"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"eA=="}}]}}
+{"torn
+{"type":"user","uuid":"z","parentUuid":null,"isSidechain":true,"agentId":"x","sessionId":"s","message":{"role":"user","content":"look"}}
+`,
+		"missing.json": `[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"arguments":"{}"}}]},{"role":"user","content":"r"}]`,
+		"pending.json": `[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]}]`,
+		"unclear.json": `[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"type":"function","function":{"name":"ls","arguments":"{}"}},{"type":"function","function":{"name":"ls","arguments":"{}"}}]},{"role":"tool","content":"r"},{"role":"critic","content":"x"},{"content":"y"}]`,
+		"items.json":   `{"model":"m","input":[{"role":"user","content":"q"},{"type":"mcp_call","id":"m1","name":"n","server_label":"s","arguments":"no"}]}`,
+		"no-id.json":   `{"contents":[{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"functionCall":{"name":"ls","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"ls","response":{"output":"` + long + `"}}}]}]}`,
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
@@ -358,7 +371,7 @@ func TestTrimAndRedactSchema(t *testing.T) {
 	}
 	left := map[string]bool{}
 	defs := s.raw["$defs"].(map[string]any)
-	for _, root := range []string{"trim", "redact"} {
+	for _, root := range []string{"trim", "redact", "extract"} {
 		s.each(root, defs[root].(map[string]any), nil, func(part string) { left[part] = true })
 	}
 	for _, c := range []struct {
@@ -379,6 +392,13 @@ func TestTrimAndRedactSchema(t *testing.T) {
 		{exitOK, "redact --out shared.empty empty.json"},
 		{exitOK, "redact --out shared.limits limits.json"},
 		{exitOK, "redact --out shared.bytes bytes.json"},
+		{exitOK, "extract -q --all --scope all all.jsonl"},
+		{exitOK, "extract -q h.json"},
+		{exitOK, "extract -q no-id.json"},
+		{exitOK, "extract -q missing.json"},
+		{exitOK, "extract -q pending.json"},
+		{exitOK, "extract -q unclear.json"},
+		{exitOK, "extract -q items.json"},
 	} {
 		args := append(strings.Fields(c.args), "--json")
 		code, stdout, stderr := runCommand(t, nil, args...)
@@ -386,7 +406,7 @@ func TestTrimAndRedactSchema(t *testing.T) {
 			t.Errorf("%s: exit code %d, want %d\n%s", c.args, code, c.code, stderr)
 			continue
 		}
-		schema := map[string]string{"trim": s.trim, "redact": s.redact}[args[0]]
+		schema := map[string]string{"trim": s.trim, "redact": s.redact, "extract": s.extract}[args[0]]
 		v := s.validate(t, c.args, schema, stdout)[0]
 		s.each(args[0], defs[args[0]].(map[string]any), &v, func(part string) { delete(left, part) })
 	}
@@ -436,7 +456,7 @@ func TestReportSchemaIsClosed(t *testing.T) {
 		}
 	}
 	visit("document", s.raw, false)
-	for _, root := range []string{"line", "trim", "redact"} {
+	for _, root := range []string{"line", "trim", "redact", "extract"} {
 		visit(root, s.raw["$defs"].(map[string]any)[root].(map[string]any), false)
 	}
 	if objects < 27 {

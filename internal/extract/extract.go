@@ -87,6 +87,8 @@ type Extract struct {
 	Names []string
 	Found int
 	LeftOut
+	// Texts are how many texts were read.
+	Texts int
 	// Torn are the records that could not be read.
 	Torn []Torn
 }
@@ -180,6 +182,7 @@ func (r *reader) conversation(v *engine.View) error {
 	for i := range entries {
 		e := &entries[i]
 		r.out.Media += e.Media
+		r.out.Texts += len(e.Texts)
 		if len(e.Texts)+e.Media+len(e.Calls)+len(e.Loose) == 0 {
 			continue
 		}

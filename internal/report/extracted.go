@@ -13,7 +13,7 @@ import (
 )
 
 // HoldsSecrets says what an extract holds.
-const HoldsSecrets = "holds everything that was said, secrets too"
+const HoldsSecrets = "holds what was said word for word, secrets too"
 
 // An Extraction is what the frame of an extract says.
 type Extraction struct {
@@ -21,7 +21,9 @@ type Extraction struct {
 	*extract.Extract
 	// Turns are the turns that are written, Older those before them that do not fit.
 	Turns, Older int
-	Torn         []TornRecord
+	// Chosen says that only some speakers are wanted.
+	Chosen bool
+	Torn   []TornRecord
 }
 
 // A TornRecord is a record that could not be read.
@@ -53,6 +55,9 @@ func (x *Extraction) Gaps() []string {
 	add(x.Older, "older turn", " for which --max-tokens has no room")
 	add(x.Unsent, "message", " that the client no longer sends, before a compaction or on another branch; --all writes them")
 	add(x.Conversations, "other conversation", ", such as of sub-agents; --scope all writes them")
+	if x.Texts == 0 && !x.Chosen {
+		out = append(out, "texts: toolguard found none; of some formats it reads only calls and results")
+	}
 	add(x.Media, "attachment", ", such as images")
 	add(x.Reasoning, "block", " of reasoning")
 	for i, t := range x.Torn {
@@ -106,7 +111,7 @@ func (Markdown) Entry(e *extract.Entry, line int, first bool) ([]byte, error) {
 	}
 	for i := range e.Calls {
 		c := &e.Calls[i]
-		b.WriteString("Call of " + codeSpan(c.Tool) + ":\n\n" + fenced("json", c.Arguments))
+		b.WriteString("Call of " + codeSpan(c.Tool) + ":\n\n" + fenced(language(c.Arguments), c.Arguments))
 		switch {
 		case c.Result != nil:
 			b.WriteString(answer("Result", c.Result))
@@ -154,6 +159,14 @@ func answer(what string, r *extract.Result) string {
 		what += fmt.Sprintf(", shortened from %s bytes", trim.Grouped(int64(r.Bytes)))
 	}
 	return what + ":\n\n" + fenced("text", r.Text)
+}
+
+// language returns the language of arguments.
+func language(arguments string) string {
+	if json.Valid([]byte(arguments)) {
+		return "json"
+	}
+	return "text"
 }
 
 // fenced writes a text in a fence that is longer than any in it.

@@ -3,6 +3,7 @@ package session
 import (
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -15,9 +16,9 @@ func Words(v *engine.View, message *transcript.Message) []string {
 		if at.IsZero() {
 			value := commonText.In(v.Value(message.Span()))
 			if value.Kind() == source.Null || !value.Exists() {
-				return nil
+				value = eventText.In(v.Value(message.Span()))
 			}
-			at = value.Span()
+			return appendWords(nil, value)
 		}
 		return appendWords(nil, v.Value(at))
 	}
@@ -30,8 +31,11 @@ func Words(v *engine.View, message *transcript.Message) []string {
 	return out
 }
 
+// eventText are where events of a log have their text that commonText does not have.
+const eventText dialect.Lens = "Items|data|llm_message.content"
+
 // textKeys are the keys of the text of an object, the likeliest first.
-var textKeys = [...]string{"text", "content", "value", "parts"}
+var textKeys = [...]string{"text", "content", "value", "parts", "data", "Text", "Items"}
 
 // appendWords adds the texts in a value.
 func appendWords(out []string, v source.Value) []string {
@@ -45,6 +49,9 @@ func appendWords(out []string, v source.Value) []string {
 			out = appendWords(out, e)
 		}
 	case source.Object:
+		if isMedium(v.Get("type")) {
+			return out
+		}
 		for _, key := range textKeys {
 			if text := v.Get(key); text.Exists() {
 				return appendWords(out, text)
@@ -63,7 +70,11 @@ func Answer(v source.Value) string {
 	case source.Array:
 		var parts []string
 		for e := range v.Each() {
-			switch text := e.Get("text"); {
+			text := e.Get("text")
+			if e.Get("kind").Is("text") {
+				text = e.Get("data")
+			}
+			switch {
 			case e.Kind() == source.String:
 				parts = append(parts, e.Str())
 			case text.Kind() == source.String:
