@@ -132,6 +132,9 @@ func (d *doctor) printSession(s *stored) error {
 	default:
 		// It stays one line, because it is to be copied.
 		out.Line(report.Piece{Text: hang}, report.Piece{Ink: report.Command, Text: d.command(s)})
+		if said := d.extractCommand(s); said != "" {
+			out.Line(report.Piece{Text: hang}, report.Piece{Ink: report.Command, Text: said})
+		}
 	}
 	return out.Flush(d.stdout)
 }
@@ -238,6 +241,21 @@ func (d *doctor) command(s *stored) string {
 	if slices.ContainsFunc(s.tallies, func(t report.Tally) bool { return t.Rule == "pending-tool-call" }) {
 		out += " --send"
 	}
+	return out + d.settingsOf(s)
+}
+
+// extractCommand returns the command that writes what was said in a session that cannot be repaired, ""
+// for others.
+func (d *doctor) extractCommand(s *stored) string {
+	if s.repair.what != "" || s.reasoned || s.mended {
+		return ""
+	}
+	return "toolguard extract" + d.settingsOf(s)
+}
+
+// settingsOf returns how a command names a session, with the settings of this run.
+func (d *doctor) settingsOf(s *stored) string {
+	out := ""
 	if d.flags.config != "" {
 		out += " --config " + shellPath(d.flags.config, d.home)
 	} else if file, err := d.search.finder.Find(filepath.Dir(s.target.path)); file != nil || err != nil {
@@ -457,6 +475,7 @@ type (
 		Mended       bool          `json:"mended"`
 		Findings     []jsonTally   `json:"findings"`
 		Repair       *jsonRepair   `json:"repair"`
+		Extract      *string       `json:"extract"`
 		Done         *jsonRepaired `json:"done"`
 	}
 	jsonTally struct {
@@ -516,7 +535,7 @@ func (d *doctor) printJSON(sessions []*stored) error {
 	for _, s := range sessions {
 		x := jsonSession{
 			Agent: s.in.agent, Path: s.target.path, RawPath: rawPath(s.target.path), Project: orNull(s.Project), Title: orNull(s.Title), Modified: jsonTime(s.modified),
-			AgentVersion: orNull(s.Version), InUse: s.inUse != "", InUseBy: orNull(s.inUse), Uncut: orNull(s.uncut), Mended: s.mended, Findings: []jsonTally{},
+			Extract: orNull(d.extractCommand(s)), AgentVersion: orNull(s.Version), InUse: s.inUse != "", InUseBy: orNull(s.inUse), Uncut: orNull(s.uncut), Mended: s.mended, Findings: []jsonTally{},
 		}
 		for _, t := range s.tallies {
 			x.Findings = append(x.Findings, jsonTally{Rule: t.Rule, Count: t.Count, Tools: t.Tools})

@@ -317,6 +317,7 @@ OpenHands    1 store     not read: it keeps each event of a conversation in a fi
    with --unsafe
    toolguard fix --write ~/.claude/projects/-srv/mixed.jsonl
 4` + kiro + `   toolguard check ~/.kiro/sessions/cli/1.jsonl
+   toolguard extract ~/.kiro/sessions/cli/1.jsonl
 `
 	code, stdout, stderr := p.doctor(t)
 	if diff := cmp.Diff(want, stdout); diff != "" || code != exitFindings || stderr != "toolguard doctor --fix repairs 2 of 4, 1 of them only in part without --unsafe.\n" {
@@ -925,6 +926,7 @@ Kiro         1 session   1 broken
 4  Kiro  "go"  2 hours ago
    1 call without a result (fs_read); toolguard only checks sessions of Kiro
    toolguard check ~/.kiro/sessions/cli/1.jsonl
+   toolguard extract ~/.kiro/sessions/cli/1.jsonl
 `
 	code, stdout, stderr := p.doctor(t, "--strip-reasoning")
 	if diff := cmp.Diff(want, stdout); diff != "" || code != exitFindings || stderr != "toolguard doctor --fix --strip-reasoning repairs 3 of 4.\n" {

@@ -55,7 +55,7 @@ func (x *Extraction) Gaps() []string {
 	add(x.Older, "older turn", " for which --max-tokens has no room")
 	add(x.Unsent, "message", " that the client no longer sends, before a compaction or on another branch; --all writes them")
 	add(x.Conversations, "other conversation", ", such as of sub-agents; --scope all writes them")
-	if x.Texts == 0 && !x.Chosen {
+	if x.Texts == 0 && x.Report.Calls > 0 && !x.Chosen {
 		out = append(out, "texts: toolguard found none; of some formats it reads only calls and results")
 	}
 	add(x.Media, "attachment", ", such as images")
