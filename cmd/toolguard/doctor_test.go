@@ -328,7 +328,7 @@ OpenHands    1 store     not read: it keeps each event of a conversation in a fi
 	var narrow bytes.Buffer
 	a := newApp(strings.NewReader(""), &narrow, &narrow, p.env)
 	a.terminal = true
-	if code := a.run(t.Context(), []string{"doctor"}); code != exitFindings || strings.Count(narrow.String(), "\n   toolguard ") != 4 {
+	if code := a.run(t.Context(), []string{"doctor"}); code != exitFindings || strings.Count(narrow.String(), "\n   toolguard ") != 5 {
 		t.Errorf("exit code %d: %s", code, narrow.String())
 	}
 	for line := range strings.Lines(narrow.String()) {
