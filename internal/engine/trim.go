@@ -75,6 +75,9 @@ func Trim(ctx context.Context, src *source.Source, opts Options, req *trim.Reque
 	if err := t.refuses(rep); err != nil {
 		return t.out, err
 	}
+	if t.log != nil && t.err == nil {
+		return t.log.trim(ctx, opts, before)
+	}
 	if t.seen == 0 {
 		t.err = t.empty()
 	}
@@ -109,6 +112,7 @@ type trimmer struct {
 	// want is what must be in the result, and has is what is in it.
 	want, has account
 	seed      maphash.Seed
+	log       *logTrimmer // nil if it is no session log
 }
 
 // read checks a source with all rules and passes its conversations to the trimmer.
@@ -141,6 +145,15 @@ func (t *trimmer) refuses(rep *Report) error {
 // conversation plans the cut of a conversation.
 func (t *trimmer) conversation(c *checker, plan *repair.Plan) {
 	conv := plan.Conv
+	if t.log == nil && t.seen == 0 && t.out.Before == nil {
+		if rules := logRules(c, conv, plan.Dialect); rules != nil {
+			t.log = &logTrimmer{trimmer: t, rules: rules, d: plan.Dialect, pass: 1, ids: map[string]int32{}}
+		}
+	}
+	if t.log != nil {
+		t.log.conversation(c, plan)
+		return
+	}
 	t.seen++
 	if t.out.Before != nil { // this is the proof
 		// A single record is read as a document.
@@ -164,7 +177,7 @@ func (t *trimmer) conversation(c *checker, plan *repair.Plan) {
 		return
 	}
 	h := trim.NewHistory(conv, plan.Pairing, plan.Profile, t.req.Pin)
-	cuts := t.shorten(c, conv, t.req)
+	cuts := t.shorten(c, conv, conv.Results, t.req)
 	if t.err != nil {
 		return
 	}
@@ -207,7 +220,7 @@ func (t *trimmer) wayOut(c *checker, l *messageList, plan *repair.Plan, h *trim.
 			}
 			other := *t.req
 			other.ResultsMax, other.KeepResults = most, keep
-			cuts := t.shorten(c, l.conv, &other)
+			cuts := t.shorten(c, l.conv, l.conv.Results, &other)
 			if t.err != nil && t.err != failed { //nolint:errorlint // whether it is another one
 				return
 			}
@@ -273,7 +286,7 @@ func untrimmable(conv *transcript.Conversation, d *dialect.Dialect) string {
 	case conv.Unfolded != nil:
 		return "its messages are texts inside of other values"
 	case conv.Enveloped, conv.Folded:
-		return "it is a session log, which only its agent shortens, with a command such as /compact"
+		return "it is a session log of a kind that only its agent shortens, with a command such as /compact"
 	case conv.ElsewhereState || conv.References:
 		return "it refers to messages that the provider stores"
 	case conv.Incomplete:
@@ -311,11 +324,11 @@ func startsIn[T any](list []T, at source.Span, start func(*T) int64) (lo, hi int
 }
 
 // shorten returns how the results of a conversation are shortened.
-func (t *trimmer) shorten(c *checker, conv *transcript.Conversation, req *trim.Request) (out shortenings) {
+func (t *trimmer) shorten(c *checker, conv *transcript.Conversation, all []transcript.Result, req *trim.Request) (out shortenings) {
 	if req.ResultsMax == 0 {
 		return out
 	}
-	results := conv.Results[:max(0, len(conv.Results)-req.KeepResults)]
+	results := all[:max(0, len(all)-req.KeepResults)]
 	isLong := func(r *transcript.Result) bool {
 		return r.Payload.Len() > req.ResultsMax && !r.Answer.ByProvider() && conv.Messages[r.Message].Span().Contains(r.Payload)
 	}
@@ -348,6 +361,9 @@ func (t *trimmer) shorten(c *checker, conv *transcript.Conversation, req *trim.R
 		}
 		out.results = append(out.results, Shortened{CallID: r.ID.Text(), Span: r.Payload, From: r.Payload.Len(), To: to})
 		out.edits = append(out.edits, edits...)
+		if !r.Beside.IsZero() {
+			out.edits = append(out.edits, trim.Shorten(c.value(r.Beside), req.ResultsMax)...)
+		}
 	}
 	sort.Slice(out.results, func(i, j int) bool { return bySpan(out.results[i].Span, out.results[j].Span) < 0 })
 	sort.Slice(out.edits, func(i, j int) bool { return out.edits[i].Span.Start < out.edits[j].Span.Start })
@@ -601,7 +617,7 @@ func (t *trimmer) prove(ctx context.Context, pieces *edit.Pieces, opts Options, 
 	case pieces.Size() != t.out.Cut.Size.Bytes:
 		return fails("leave %d bytes instead of %d", pieces.Size(), t.out.Cut.Size.Bytes)
 	}
-	if differs := t.want.differs(&t.has); differs != "" {
+	if differs := t.want.differs(&t.has); differs != "" && (t.log == nil || t.log.drops()) {
 		return fails("%s", differs)
 	}
 	if err := t.exceeds(pieces.Size(), t.has.tokens); err != nil {

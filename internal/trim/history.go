@@ -126,7 +126,8 @@ func (h *History) ties() []tie {
 		reasoning := speaks && h.only(i-1, transcript.BlockReasoning)
 		same := c.Merged && speaks && h.speaks(i-1) // they are sent as one message
 		nested := c.Messages[i].Span().Start < c.Messages[i-1].Span().End
-		if reasoning || same || nested {
+		record := c.Enveloped && c.Messages[i].Record == c.Messages[i-1].Record
+		if reasoning || same || nested || record {
 			add(int32(i-1), int32(i))
 		}
 	}

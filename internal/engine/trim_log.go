@@ -1,0 +1,607 @@
+package engine
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/detect"
+	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/edit"
+	"github.com/toolguard/toolguard/internal/pairing"
+	"github.com/toolguard/toolguard/internal/repair"
+	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/trim"
+)
+
+// A logTrimmer trims a session log, in three passes. The first one reads its records. The second one
+// reads it without what the client no longer sends, and chooses the cut. The third one is the proof.
+type logTrimmer struct {
+	*trimmer
+	rules   *trim.Log
+	d       *dialect.Dialect
+	pass    int
+	records []trimRecord
+	ids     map[string]int32 // the records by raw id
+	said    []trimMessage    // the messages that are sent
+	cuts    shortenings
+	// kept are the records that the second pass reads, drop those that do not stay in the end.
+	kept []int32
+	drop []bool
+}
+
+// A trimRecord is what trim needs to know of a record.
+type trimRecord struct {
+	at            source.Span // with the line break
+	id            string      // raw, "" for none
+	parent        string
+	parentAt      source.Span
+	ordinalAt     source.Span
+	typ, sub      string
+	refs          []string // raw
+	side          bool     // of a sub-agent
+	holds, unsent bool     // it holds messages, and none of them is sent
+}
+
+// A trimMessage is a message that is sent.
+type trimMessage struct {
+	record int32 // from 0
+	hash   uint64
+	tokens float64
+}
+
+// logRules returns what is left of the log that a conversation is in, nil if it is in none that is cut.
+func logRules(c *checker, conv *transcript.Conversation, d *dialect.Dialect) *trim.Log {
+	lines := c.report.File.Container == detect.ContainerLinkedLog || c.report.File.Container == detect.ContainerEventLog
+	if d.Log == nil || !conv.Enveloped || conv.Folded || conv.Unfolded != nil || !lines {
+		return nil
+	}
+	return trim.LogOf(d.Name)
+}
+
+// conversation takes a conversation of a pass.
+func (l *logTrimmer) conversation(c *checker, plan *repair.Plan) {
+	conv := plan.Conv
+	if l.seen > 0 && l.err == nil && !l.drops() && len(conv.Messages) > 0 && l.pass != 2 && l.records[conv.Messages[0].Record-1].side {
+		return // it goes if anything goes
+	}
+	if l.seen++; l.seen > 1 || c.err != nil || l.err != nil {
+		return
+	}
+	switch l.pass {
+	case 1:
+		l.first(c, plan)
+	case 2:
+		l.choose(c, plan)
+	default:
+		l.has = l.accountOf(c, conv, plan)
+	}
+}
+
+// drops reports whether any record goes.
+func (l *logTrimmer) drops() bool { return slices.Contains(l.drop, true) }
+
+// unsent reports whether the client no longer sends a message.
+func unsent(m *transcript.Message) bool {
+	return m.Has(transcript.MessageSuperseded) || m.Has(transcript.MessageReplay)
+}
+
+// first reads the records of the log.
+func (l *logTrimmer) first(c *checker, plan *repair.Plan) {
+	conv := plan.Conv
+	switch {
+	case l.d.CheckOnly != "":
+		l.err = &trim.RefusedError{Reason: l.d.CheckOnly}
+	case conv.Incomplete:
+		l.err = &trim.RefusedError{Reason: "a record cannot be read; toolguard check shows it"}
+	case slices.ContainsFunc(conv.Messages, func(m transcript.Message) bool { return m.Has(transcript.MessageForeign) }):
+		l.err = &trim.RefusedError{Reason: "some of its messages are in another format"}
+	}
+	if l.err != nil || !l.readRecords(c, strings.HasPrefix(conv.Name, "agent ")) {
+		return
+	}
+	live := make([]transcript.Result, 0, len(conv.Results))
+	for _, r := range conv.Results {
+		if !l.req.Cuts() || !unsent(&conv.Messages[r.Message]) {
+			live = append(live, r)
+		}
+	}
+	if l.cuts = l.shorten(c, conv, live, l.req); l.err != nil {
+		return
+	}
+	for i := range conv.Messages {
+		m := &conv.Messages[i]
+		rec := &l.records[m.Record-1]
+		if !rec.holds {
+			rec.holds, rec.unsent = true, true
+		}
+		if unsent(m) {
+			continue
+		}
+		rec.unsent = false
+		text := l.content(c, m.Span(), editsIn(l.cuts.edits, m.Span()))
+		said := trimMessage{record: m.Record - 1, hash: l.hashOf(text)}
+		if l.req.Counts() {
+			if said.tokens, l.err = trim.CountTokens(text, l.req.Count); l.err != nil {
+				return
+			}
+		}
+		l.said = append(l.said, said)
+	}
+	if l.err == nil {
+		l.err = c.err
+	}
+}
+
+// hashOf returns the hash of a text.
+func (l *logTrimmer) hashOf(text []byte) uint64 {
+	var hash maphash.Hash
+	hash.SetSeed(l.seed)
+	_, _ = hash.Write(text)
+	return hash.Sum64()
+}
+
+// content returns the text of a message with edits, without the link that is in it if it is the record.
+func (l *logTrimmer) content(c *checker, at source.Span, edits []edit.Edit) []byte {
+	for _, path := range [...]string{l.d.Log.Parent, l.d.Log.Ordinal} {
+		if path == "" {
+			continue
+		}
+		if link := dialect.Lens(path).In(c.value(at)); link.Exists() {
+			edits = append(slices.Clone(edits), edit.Edit{Span: link.Span()})
+		}
+	}
+	slices.SortFunc(edits, func(a, b edit.Edit) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
+	return edit.Splice(c.bytes(at), at.Start, edits)
+}
+
+// readRecords reads what the records say about each other. alone says that all are of a sub-agent.
+func (l *logTrimmer) readRecords(c *checker, alone bool) bool {
+	starts, log := c.report.File.Starts, l.d.Log
+	refs := make([]dialect.Lens, 0, len(log.Refs)+len(l.rules.Refs))
+	for _, path := range slices.Concat(log.Refs, l.rules.Refs) {
+		refs = append(refs, dialect.Lens(path))
+	}
+	raw := func(v source.Value) string {
+		if v.Kind() != source.String {
+			return ""
+		}
+		return string(v.Raw())
+	}
+	for i := range starts.Len() {
+		at := source.Span{Start: starts.At(i), End: l.src.Size()}
+		if i+1 < starts.Len() {
+			at.End = starts.At(i + 1)
+		}
+		v := c.value(at)
+		if l.err = c.err; l.err != nil {
+			return false
+		}
+		rec := trimRecord{at: at, typ: log.Type.In(v).Str(), sub: log.Subtype.In(v).Str()}
+		if log.ID != "" {
+			rec.id = raw(dialect.Lens(log.ID).In(v))
+		}
+		if log.Parent != "" {
+			parent := dialect.Lens(log.Parent).In(v)
+			rec.parent, rec.parentAt = raw(parent), parent.Span()
+		}
+		if log.Ordinal != "" {
+			if ordinal := dialect.Lens(log.Ordinal).In(v); ordinal.Kind() == source.Number {
+				rec.ordinalAt = ordinal.Span()
+			}
+		}
+		for _, lens := range refs {
+			if ref := raw(lens.In(v)); ref != "" {
+				rec.refs = append(rec.refs, ref)
+			}
+		}
+		rec.side = !alone && (log.Side.In(v).True() || raw(log.Agent.In(v)) != "")
+		if slices.Contains(l.rules.Refuse, rec.typ) && l.req.Cuts() {
+			l.err = &trim.RefusedError{Reason: fmt.Sprintf("it has a record %q, which may count its records", rec.typ)}
+			return false
+		}
+		if rec.id != "" {
+			if _, again := l.ids[rec.id]; again && l.req.Cuts() {
+				l.err = &trim.RefusedError{Reason: "two of its records have the same id; toolguard fix repairs that"}
+				return false
+			}
+			l.ids[rec.id] = int32(i)
+		}
+		l.records = append(l.records, rec)
+	}
+	return true
+}
+
+// is reports whether a list names the type or the subtype of a record.
+func (r *trimRecord) is(list []string) bool {
+	return slices.Contains(list, r.typ) || r.sub != "" && slices.Contains(list, r.sub)
+}
+
+// dropped returns which records do not stay if those go for whose messages goes holds. from is the first
+// record with a message that stays and is not pinned.
+func (l *logTrimmer) dropped(goes func(record int32) bool, from int32) []bool {
+	out := make([]bool, len(l.records))
+	for i := range l.records {
+		out[i] = l.records[i].side || l.records[i].holds && goes(int32(i))
+	}
+	lead := from // after the message before it
+	for lead > 0 && !l.records[lead-1].holds {
+		lead--
+	}
+	lastBoundary := int32(-1)
+	for i := range l.records {
+		if l.records[i].is(l.d.Log.Boundary) && !l.records[i].side {
+			lastBoundary = int32(i)
+		}
+	}
+	before := int32(-1) // the last record with a message
+	for i := range l.records {
+		r, at := &l.records[i], int32(i)
+		switch {
+		case r.holds:
+			before = at
+		case r.side, at == lastBoundary:
+		case r.is(l.d.Log.Rollback):
+			out[i] = true // what it takes back is gone
+		case r.id != "" && l.d.Log.Parent != "":
+			m := l.messageAbove(at)
+			switch {
+			case r.is(l.rules.Stay):
+			case m >= 0:
+				out[i] = out[m]
+			default:
+				out[i] = at < from
+			}
+		case r.is(l.rules.Stay), at >= from, before >= 0 && !out[before]:
+		case at >= lead && r.is(l.rules.Lead):
+		default:
+			out[i] = !slices.ContainsFunc(r.refs, func(ref string) bool { n, known := l.ids[ref]; return known && !out[n] })
+		}
+	}
+	for more := true; more; { // what names a dropped record goes
+		more = false
+		for i := range l.records {
+			r := &l.records[i]
+			if !out[i] && !r.holds && int32(i) != lastBoundary && slices.ContainsFunc(r.refs, func(ref string) bool { n, known := l.ids[ref]; return known && out[n] }) {
+				out[i], more = true, true
+			}
+		}
+	}
+	return out
+}
+
+// messageAbove returns the nearest record with a message from a record upwards, -1 if there is none.
+func (l *logTrimmer) messageAbove(i int32) int32 {
+	for n := 0; i >= 0 && n < len(l.records); n++ {
+		if l.records[i].holds {
+			return i
+		}
+		i = l.parentOf(i)
+	}
+	return -1
+}
+
+// parentOf returns the record that a record names as its parent, -1 if there is none.
+func (l *logTrimmer) parentOf(i int32) int32 {
+	if n, known := l.ids[l.records[i].parent]; known && n != i {
+		return n
+	}
+	return -1
+}
+
+// edits returns the edits that drop records: the parent of one that stays becomes the nearest one above
+// it that stays, or null. Numbers of records follow each other.
+func (l *logTrimmer) edits(drop []bool) []edit.Edit {
+	var out []edit.Edit
+	number, numbered := int64(-1), false
+	for i := range l.records {
+		r := &l.records[i]
+		if drop[i] {
+			if n := len(out); n > 0 && out[n-1].Span.End == r.at.Start && len(out[n-1].Text) == 0 {
+				out[n-1].Span.End = r.at.End
+			} else {
+				out = append(out, edit.Edit{Span: r.at})
+			}
+			continue
+		}
+		var own []edit.Edit
+		if p := l.parentOf(int32(i)); p >= 0 && drop[p] {
+			for n := 0; p >= 0 && drop[p] && n <= len(l.records); n++ {
+				p = l.parentOf(p)
+			}
+			text := "null"
+			if p >= 0 && !drop[p] {
+				text = l.records[p].id
+			}
+			own = append(own, edit.Edit{Span: r.parentAt, Text: []byte(text)})
+		}
+		if !r.ordinalAt.IsZero() {
+			if !numbered {
+				number, numbered = l.ordinal(r), true
+			} else {
+				number++
+			}
+			if was := l.ordinal(r); was != number {
+				own = append(own, edit.Edit{Span: r.ordinalAt, Text: []byte(strconv.FormatInt(number, 10))})
+			}
+		}
+		slices.SortFunc(own, func(a, b edit.Edit) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
+		out = append(out, own...)
+	}
+	return out
+}
+
+// ordinal returns the number of a record.
+func (l *logTrimmer) ordinal(r *trimRecord) int64 {
+	text, err := l.src.View(r.ordinalAt)
+	if l.err == nil {
+		l.err = err
+	}
+	n, _ := strconv.ParseInt(string(text), 10, 64) // another number becomes one in order
+	return n
+}
+
+// accountOf returns the account of what is sent of a conversation.
+func (l *logTrimmer) accountOf(c *checker, conv *transcript.Conversation, plan *repair.Plan) account {
+	out := account{list: true, calls: len(conv.Calls), messages: make([]uint64, len(conv.Messages)), answered: make([]int32, len(conv.Results))}
+	for i := range conv.Messages {
+		text := l.content(c, conv.Messages[i].Span(), nil)
+		out.messages[i] = l.hashOf(text)
+		if l.pass == 3 && l.req.MaxTokens > 0 && l.err == nil {
+			var n float64
+			n, l.err = trim.CountTokens(text, l.req.Count)
+			out.tokens += n
+		}
+	}
+	for i := range plan.Pairing.Results {
+		out.answered[i] = -1
+		if x := plan.Pairing.Results[i]; x.Fate == pairing.Answers {
+			out.answered[i] = x.Call
+		}
+	}
+	l.err = cmp.Or(l.err, c.err)
+	return out
+}
+
+// choose chooses the cut of the log without what is not sent.
+func (l *logTrimmer) choose(c *checker, plan *repair.Plan) {
+	conv := plan.Conv
+	if len(conv.Messages) != len(l.said) || slices.ContainsFunc(conv.Messages, func(m transcript.Message) bool { return unsent(&m) }) {
+		l.err = &ProofError{Reason: "change which messages are sent, as records of several branches belong together"}
+		return
+	}
+	l.want = l.accountOf(c, conv, plan)
+	for i, m := range conv.Messages {
+		if l.kept[m.Record-1] != l.said[i].record {
+			l.err = &ProofError{Reason: "change the order of the messages"}
+			return
+		}
+		l.want.messages[i] = l.said[i].hash
+		l.want.tokens += l.said[i].tokens
+	}
+	l.out.Messages, l.out.list = len(conv.Messages), plan.Profile.Wire.List()
+	h := trim.NewHistory(conv, plan.Pairing, plan.Profile, l.req.Pin)
+	l.measure(h)
+	cut := trim.Cut{Reason: "nothing needs to be dropped", Size: h.Sum()}
+	if len(l.said) > 0 {
+		if cut, l.err = h.Choose(l.req); l.err != nil {
+			return
+		}
+	}
+	if breach := h.Breach(l.req, cut); breach != "" {
+		l.err = &ProofError{Reason: breach}
+		return
+	}
+	l.out.Cut = cut
+	stays := make(map[int32]bool, len(l.said))
+	from := int32(len(l.records))
+	for i := range l.said {
+		if !h.Drops(cut, i) {
+			stays[l.said[i].record] = true
+			if i >= cut.Index {
+				from = min(from, l.said[i].record)
+			}
+		}
+	}
+	if cut.Head == cut.Index {
+		from = 0
+	} else {
+		l.drop = l.dropped(func(r int32) bool { return !stays[r] }, from)
+	}
+	l.tell(h, conv)
+	l.want.keep(conv, func(i int32) bool { return !h.Drops(cut, int(i)) })
+}
+
+// measure sets the sizes of the messages: the tokens that are sent, and the bytes of their records with
+// those after them.
+func (l *logTrimmer) measure(h *trim.History) {
+	owner, next := -1, 0
+	h.Rest = trim.Size{}
+	// begins reports whether a record belongs to the next message.
+	begins := func(rec *trimRecord) bool {
+		if rec.holds || next == len(l.said) {
+			return false
+		}
+		id := l.records[l.said[next].record].id
+		return rec.is(l.rules.Lead) || id != "" && slices.Contains(rec.refs, id)
+	}
+	for _, r := range l.kept {
+		rec := &l.records[r]
+		if next < len(l.said) && l.said[next].record == r {
+			owner = next
+			for ; next < len(l.said) && l.said[next].record == r; next++ {
+				h.Sizes[next].Tokens = l.said[next].tokens + 1
+			}
+		}
+		size := rec.at.Len()
+		for _, e := range editsIn(l.cuts.edits, rec.at) {
+			size += int64(len(e.Text)) - e.Span.Len()
+		}
+		switch {
+		case rec.is(l.rules.Stay):
+			h.Rest.Bytes += size
+		case begins(rec):
+			h.Sizes[next].Bytes += size
+		case owner < 0:
+			h.Rest.Bytes += size
+		default:
+			h.Sizes[owner].Bytes += size
+		}
+	}
+}
+
+// tell says what stays.
+func (l *logTrimmer) tell(h *trim.History, conv *transcript.Conversation) {
+	out, cut := l.out, l.out.Cut
+	out.Pinned = h.Pinned(cut)
+	for i := range conv.Messages {
+		if !h.Drops(cut, i) {
+			out.Kept++
+		}
+	}
+	out.Kept -= out.Pinned
+	for i := range conv.Calls {
+		if !h.Drops(cut, int(conv.Calls[i].Message)) {
+			out.Calls++
+		}
+	}
+	for i := range conv.Results {
+		if !h.Drops(cut, int(conv.Results[i].Message)) {
+			out.Results++
+			if l.req.ResultsMax > 0 && i >= len(conv.Results)-l.req.KeepResults && conv.Results[i].Payload.Len() > l.req.ResultsMax {
+				out.Spared++
+			}
+		}
+	}
+	if l.req.Counts() {
+		out.Tokens = l.req.Tokens(cut.Size)
+	}
+	if cut.Index < len(conv.Messages) && cut.Head < cut.Index {
+		out.Role = conv.Messages[cut.Index].Role
+		l.out.At, l.err = source.NewLines(l.src).Position(l.records[l.said[cut.Index].record].at.Start)
+	}
+}
+
+// trim cuts the log and proves the result.
+func (l *logTrimmer) trim(ctx context.Context, opts Options, before *round) (*Trimmed, error) {
+	opts.Dialect = l.d
+	l.out.Messages, l.out.list = len(l.said), "messages"
+	l.drop = make([]bool, len(l.records))
+	if l.req.Cuts() {
+		base := l.dropped(func(r int32) bool { return l.records[r].unsent }, 0)
+		for i := range l.records {
+			if !base[i] {
+				l.kept = append(l.kept, int32(i))
+			}
+		}
+		staged, err := l.apply(l.edits(base))
+		if err = cmp.Or(l.err, err); err != nil {
+			return l.out, err
+		}
+		l.pass = 2
+		if _, _, err := l.read(ctx, staged, opts); err != nil {
+			return l.out, err
+		}
+		if l.err == nil && l.seen == 0 {
+			l.err = l.empty()
+		}
+		if l.err != nil {
+			return l.out, l.err
+		}
+		if l.out.Cut.Head == l.out.Cut.Index && l.req.MaxBytes > 0 && l.src.Size() > l.req.MaxBytes {
+			l.drop = base
+		}
+	} else {
+		l.out.Cut = trim.Cut{Reason: "nothing needs to be dropped"}
+		l.out.Kept = len(l.said)
+	}
+	edits := l.edits(l.drop)
+	for i := range l.records {
+		if !l.drop[i] {
+			stay := l.cuts.in(l.records[i].at)
+			l.out.Shortened, edits = append(l.out.Shortened, stay.results...), append(edits, stay.edits...)
+		}
+	}
+	slices.SortFunc(edits, func(a, b edit.Edit) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
+	l.out.Cut.Size.Bytes = l.src.Size()
+	for _, e := range edits {
+		l.out.Cut.Size.Bytes += int64(len(e.Text)) - e.Span.Len()
+	}
+	if len(edits) == 0 {
+		return l.out, cmp.Or(l.err, l.exceeds(l.src.Size(), l.want.tokens))
+	}
+	pieces, err := edit.Apply(l.src, edits)
+	if err = cmp.Or(l.err, err); err != nil {
+		return l.out, err
+	}
+	if err := l.proveLog(ctx, pieces, opts, before); err != nil {
+		return l.out, err
+	}
+	if err := l.src.Unchanged(); err != nil {
+		return nil, err
+	}
+	l.out.Pieces = pieces
+	return l.out, nil
+}
+
+// apply returns a source with edits.
+func (l *logTrimmer) apply(edits []edit.Edit) (*source.Source, error) {
+	if len(edits) == 0 {
+		return l.src, nil
+	}
+	pieces, err := edit.Apply(l.src, edits)
+	if err != nil {
+		return nil, err
+	}
+	return pieces.Source(), nil
+}
+
+// proveLog compares each record of the result with the original, and then proves the result as that of
+// any history.
+func (l *logTrimmer) proveLog(ctx context.Context, pieces *edit.Pieces, opts Options, before *round) error {
+	l.pass = 3
+	if err := l.prove(ctx, pieces, opts, before); err != nil {
+		return err
+	}
+	result := pieces.Source()
+	at := int64(0)
+	if len(l.records) > 0 {
+		at = l.records[0].at.Start
+	}
+	for i := range l.records {
+		r := &l.records[i]
+		if l.drop[i] {
+			continue
+		}
+		own := editsIn(pieces.Edits(), r.at)
+		was, err := l.src.View(r.at)
+		if err != nil {
+			return err
+		}
+		want := edit.Splice(bytes.Clone(was), r.at.Start, own)
+		got, err := result.View(source.Span{Start: at, End: at + int64(len(want))})
+		if err != nil || !bytes.Equal(got, want) {
+			l.out.After = l.out.Before
+			return errors.Join(err, &ProofError{Reason: fmt.Sprintf("change record %d", i+1)})
+		}
+		at += int64(len(want))
+		for _, e := range own {
+			if e.Span != r.parentAt && e.Span != r.ordinalAt && len(editsIn(l.cuts.edits, e.Span)) == 0 {
+				l.out.After = l.out.Before
+				return &ProofError{Reason: fmt.Sprintf("change more of record %d than its links", i+1)}
+			}
+		}
+	}
+	if at != result.Size() {
+		l.out.After = l.out.Before
+		return &ProofError{Reason: "leave more than the records that stay"}
+	}
+	return nil
+}

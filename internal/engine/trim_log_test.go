@@ -1,0 +1,145 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/toolguard/toolguard/internal/trim"
+)
+
+// logFixtures returns the session logs of the formats that trim cuts, by name.
+func logFixtures(t testing.TB, roots ...string) map[string][]byte {
+	t.Helper()
+	out := map[string][]byte{}
+	for _, root := range roots {
+		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() || filepath.Ext(path) != ".jsonl" {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			out[filepath.ToSlash(path)] = text
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// trimmedLog says what holds for each trimmed log: it reads as before, with no more problems, each line
+// is one of the input except for its links, the chain of what is sent leads to a root, and a second run
+// changes nothing.
+func trimmedLog(t *testing.T, name string, text, out []byte, got *Trimmed, req *trim.Request) {
+	t.Helper()
+	for rule, n := range worstOf(check(t, name, out, Options{})) {
+		if was := worstOf(check(t, name, text, Options{}))[rule]; n > was {
+			t.Errorf("%s: %+v: %d of %s, %d before\n%s", name, *req, n, rule, was, out)
+		}
+	}
+	var lines []string
+	known := map[string]bool{}
+	for line := range bytes.Lines(text) {
+		known[idOf(line)] = true
+		lines = append(lines, unlinked(line))
+	}
+	seen, from := map[string]bool{}, 0
+	for line := range bytes.Lines(out) {
+		if id := idOf(line); id != "" {
+			if parent := parentIDOf(line); parent != "" && !seen[parent] && known[parent] {
+				t.Errorf("%s: %+v: %s is not there\n%s", name, *req, parent, out)
+			}
+			seen[id] = true
+		}
+		if got.Shortened != nil {
+			continue
+		}
+		n := slices.Index(lines[from:], unlinked(line))
+		if n < 0 {
+			t.Fatalf("%s: %+v: no such line before: %s", name, *req, line)
+		}
+		from += n + 1
+	}
+	if req.Target != nil || req.Newer {
+		return
+	}
+	if again, second := trimText(t, name, out, Options{}, req); again != nil && !bytes.Equal(second, out) {
+		t.Errorf("%s: %+v: a second run changes\n%s\nto\n%s", name, *req, out, second)
+	}
+}
+
+// field returns the first string field of a line that has one of these names.
+func field(line []byte, keys ...string) string {
+	var record map[string]any
+	if json.Unmarshal(line, &record) != nil {
+		return ""
+	}
+	for _, key := range keys {
+		if text, is := record[key].(string); is {
+			return text
+		}
+	}
+	return ""
+}
+
+func idOf(line []byte) string       { return field(line, "uuid", "id") }
+func parentIDOf(line []byte) string { return field(line, "parentUuid", "parentId") }
+
+// links are the fields that a cut may change.
+var links = regexp.MustCompile(`"(parentUuid|parentId|ordinal)":\s*("[^"]*"|null|\d+)`)
+
+// unlinked returns a line without its links.
+func unlinked(line []byte) string {
+	return string(bytes.TrimRight(links.ReplaceAll(line, []byte(`"$1":`)), "\r\n"))
+}
+
+// TestTrimLogs cuts each log before each message, at all boundaries and in both directions.
+func TestTrimLogs(t *testing.T) {
+	t.Parallel()
+	roots := []string{}
+	for _, d := range []string{"claude-code", "qwen-code", "pi", "codex", "factory-droid", "copilot-cli"} {
+		roots = append(roots, filepath.Join("..", "..", "testdata", "transcripts", d))
+	}
+	cuts := map[string]int{}
+	for name, text := range logFixtures(t, roots...) {
+		d := strings.Split(name, "/")[4]
+		n := bytes.Count(text, []byte("\n"))
+		for _, b := range []trim.Boundary{trim.User, trim.Loop, trim.Pair} {
+			for i := range n {
+				for _, newer := range []bool{false, true} {
+					for _, req := range []*trim.Request{{Target: at(i), Boundary: b, Newer: newer}, {KeepLast: i + 1, Boundary: b, Newer: newer}} {
+						if req.KeepLast > 0 && (newer || b == trim.Loop) {
+							continue // as with Target, and no second run
+						}
+						got, out := trimText(t, name, text, Options{}, req)
+						if got == nil || !got.Changed() {
+							continue
+						}
+						cuts[d]++
+						trimmedLog(t, name, text, out, got, req)
+					}
+				}
+			}
+		}
+		for _, size := range []int64{int64(len(text)) / 4, int64(len(text)) / 2} {
+			if got, out := trimText(t, name, text, Options{}, &trim.Request{MaxBytes: max(size, 1), Boundary: trim.Pair}); got != nil && got.Changed() {
+				if cuts["bytes"]++; int64(len(out)) > size {
+					t.Errorf("%s: %d bytes, want at most %d", name, len(out), size)
+				}
+			}
+		}
+	}
+	t.Log(cuts)
+	for _, d := range []string{"claude-code", "qwen-code", "pi", "codex", "factory-droid", "copilot-cli", "bytes"} {
+		if cuts[d] == 0 {
+			t.Errorf("no cut of %s", d)
+		}
+	}
+}
