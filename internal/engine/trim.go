@@ -146,9 +146,7 @@ func (t *trimmer) refuses(rep *Report) error {
 func (t *trimmer) conversation(c *checker, plan *repair.Plan) {
 	conv := plan.Conv
 	if t.log == nil && t.seen == 0 && t.out.Before == nil {
-		if rules := logRules(c, conv, plan.Dialect); rules != nil {
-			t.log = &logTrimmer{trimmer: t, rules: rules, d: plan.Dialect, pass: 1, ids: map[string]int32{}}
-		}
+		t.log = newLogTrimmer(t, c, conv, plan.Dialect)
 	}
 	if t.log != nil {
 		t.log.conversation(c, plan)

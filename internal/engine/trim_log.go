@@ -27,6 +27,8 @@ type logTrimmer struct {
 	*trimmer
 	rules   *trim.Log
 	d       *dialect.Dialect
+	log     dialect.Log // of the dialect; of one whose records replace earlier ones, where type and id are
+	folds   bool        // the last record with an id counts
 	pass    int
 	records []trimRecord
 	ids     map[string]int32 // the records by raw id
@@ -48,6 +50,7 @@ type trimRecord struct {
 	refs          []string // raw
 	side          bool     // of a sub-agent
 	holds, unsent bool     // it holds messages, and none of them is sent
+	later         int32    // the record that counts instead of it, -1 for none
 }
 
 // A trimMessage is a message that is sent.
@@ -57,13 +60,21 @@ type trimMessage struct {
 	tokens float64
 }
 
-// logRules returns what is left of the log that a conversation is in, nil if it is in none that is cut.
-func logRules(c *checker, conv *transcript.Conversation, d *dialect.Dialect) *trim.Log {
-	lines := c.report.File.Container == detect.ContainerLinkedLog || c.report.File.Container == detect.ContainerEventLog
-	if d.Log == nil || !conv.Enveloped || conv.Folded || conv.Unfolded != nil || !lines {
+// newLogTrimmer returns the trimmer of the log that a conversation is in, nil if it is in none that is cut.
+func newLogTrimmer(t *trimmer, c *checker, conv *transcript.Conversation, d *dialect.Dialect) *logTrimmer {
+	l := &logTrimmer{trimmer: t, rules: trim.LogOf(d.Name), d: d, pass: 1, ids: map[string]int32{}}
+	if l.rules == nil || conv.Unfolded != nil {
 		return nil
 	}
-	return trim.LogOf(d.Name)
+	switch container := c.report.File.Container; {
+	case container == detect.ContainerFoldingLog && d.Fold != nil:
+		l.log, l.folds = dialect.Log{Type: "type", ID: string(d.Fold.ID)}, true
+	case (container == detect.ContainerLinkedLog || container == detect.ContainerEventLog) && d.Log != nil && conv.Enveloped && !conv.Folded:
+		l.log = *d.Log
+	default:
+		return nil
+	}
+	return l
 }
 
 // conversation takes a conversation of a pass.
@@ -135,9 +146,22 @@ func (l *logTrimmer) first(c *checker, plan *repair.Plan) {
 		}
 		l.said = append(l.said, said)
 	}
+	for i := len(l.records) - 1; i >= 0; i-- { // what counts no more goes with what counts instead
+		if rec := &l.records[i]; rec.later >= 0 {
+			rec.holds, rec.unsent = l.records[rec.later].holds, l.records[rec.later].unsent
+		}
+	}
 	if l.err == nil {
 		l.err = c.err
 	}
+}
+
+// counts returns the record that counts instead of one, or the record itself.
+func (l *logTrimmer) counts(i int32) int32 {
+	for l.records[i].later >= 0 {
+		i = l.records[i].later
+	}
+	return i
 }
 
 // hashOf returns the hash of a text.
@@ -150,7 +174,7 @@ func (l *logTrimmer) hashOf(text []byte) uint64 {
 
 // content returns the text of a message with edits, without the link that is in it if it is the record.
 func (l *logTrimmer) content(c *checker, at source.Span, edits []edit.Edit) []byte {
-	for _, path := range [...]string{l.d.Log.Parent, l.d.Log.Ordinal} {
+	for _, path := range [...]string{l.log.Parent, l.log.Ordinal} {
 		if path == "" {
 			continue
 		}
@@ -164,7 +188,7 @@ func (l *logTrimmer) content(c *checker, at source.Span, edits []edit.Edit) []by
 
 // readRecords reads what the records say about each other. alone says that all are of a sub-agent.
 func (l *logTrimmer) readRecords(c *checker, alone bool) bool {
-	starts, log := c.report.File.Starts, l.d.Log
+	starts, log := c.report.File.Starts, &l.log
 	refs := make([]dialect.Lens, 0, len(log.Refs)+len(l.rules.Refs))
 	for _, path := range slices.Concat(log.Refs, l.rules.Refs) {
 		refs = append(refs, dialect.Lens(path))
@@ -184,7 +208,7 @@ func (l *logTrimmer) readRecords(c *checker, alone bool) bool {
 		if l.err = c.err; l.err != nil {
 			return false
 		}
-		rec := trimRecord{at: at, typ: log.Type.In(v).Str(), sub: log.Subtype.In(v).Str()}
+		rec := trimRecord{at: at, later: -1, typ: log.Type.In(v).Str(), sub: log.Subtype.In(v).Str()}
 		if log.ID != "" {
 			rec.id = raw(dialect.Lens(log.ID).In(v))
 		}
@@ -203,12 +227,19 @@ func (l *logTrimmer) readRecords(c *checker, alone bool) bool {
 			}
 		}
 		rec.side = !alone && (log.Side.In(v).True() || raw(log.Agent.In(v)) != "")
-		if slices.Contains(l.rules.Refuse, rec.typ) && l.req.Cuts() {
-			l.err = &trim.RefusedError{Reason: fmt.Sprintf("it has a record %q, which may count its records", rec.typ)}
-			return false
+		if l.req.Cuts() {
+			for _, what := range l.rules.Refuse {
+				if rec.typ == what || strings.Contains(what, "$") && dialect.Lens(what).In(v).Exists() {
+					l.err = &trim.RefusedError{Reason: fmt.Sprintf("it has a record %q, which counts, replaces or takes back others", what)}
+					return false
+				}
+			}
 		}
 		if rec.id != "" {
-			if _, again := l.ids[rec.id]; again && l.req.Cuts() {
+			first, again := l.ids[rec.id]
+			if again && l.folds {
+				l.records[first].later = int32(i)
+			} else if again && l.req.Cuts() {
 				l.err = &trim.RefusedError{Reason: "two of its records have the same id; toolguard fix repairs that"}
 				return false
 			}
@@ -229,7 +260,7 @@ func (r *trimRecord) is(list []string) bool {
 func (l *logTrimmer) dropped(goes func(record int32) bool, from int32) []bool {
 	out := make([]bool, len(l.records))
 	for i := range l.records {
-		out[i] = l.records[i].side || l.records[i].holds && goes(int32(i))
+		out[i] = l.records[i].side || l.records[i].holds && goes(l.counts(int32(i)))
 	}
 	lead := from // after the message before it
 	for lead > 0 && !l.records[lead-1].holds {
@@ -237,7 +268,7 @@ func (l *logTrimmer) dropped(goes func(record int32) bool, from int32) []bool {
 	}
 	lastBoundary := int32(-1)
 	for i := range l.records {
-		if l.records[i].is(l.d.Log.Boundary) && !l.records[i].side {
+		if l.records[i].is(l.log.Boundary) && !l.records[i].side {
 			lastBoundary = int32(i)
 		}
 	}
@@ -248,9 +279,9 @@ func (l *logTrimmer) dropped(goes func(record int32) bool, from int32) []bool {
 		case r.holds:
 			before = at
 		case r.side, at == lastBoundary:
-		case r.is(l.d.Log.Rollback):
+		case r.is(l.log.Rollback):
 			out[i] = true // what it takes back is gone
-		case r.id != "" && l.d.Log.Parent != "":
+		case r.id != "" && l.log.Parent != "":
 			m := l.messageAbove(at)
 			switch {
 			case r.is(l.rules.Stay):

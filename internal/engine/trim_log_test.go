@@ -104,7 +104,7 @@ func unlinked(line []byte) string {
 func TestTrimLogs(t *testing.T) {
 	t.Parallel()
 	roots := []string{}
-	for _, d := range []string{"claude-code", "qwen-code", "pi", "codex", "factory-droid", "copilot-cli"} {
+	for _, d := range []string{"claude-code", "qwen-code", "pi", "codex", "factory-droid", "copilot-cli", "gemini-cli"} {
 		roots = append(roots, filepath.Join("..", "..", "testdata", "transcripts", d))
 	}
 	cuts := map[string]int{}
@@ -137,7 +137,7 @@ func TestTrimLogs(t *testing.T) {
 		}
 	}
 	t.Log(cuts)
-	for _, d := range []string{"claude-code", "qwen-code", "pi", "codex", "factory-droid", "copilot-cli", "bytes"} {
+	for _, d := range []string{"claude-code", "qwen-code", "pi", "codex", "factory-droid", "copilot-cli", "gemini-cli", "bytes"} {
 		if cuts[d] == 0 {
 			t.Errorf("no cut of %s", d)
 		}

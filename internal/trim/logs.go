@@ -13,7 +13,7 @@ type Log struct {
 	Lead []string
 	// Refs are the paths at which records name others, besides those of the dialect.
 	Refs []string
-	// Refuse are the types of records with which toolguard does not cut a log.
+	// Refuse are the types of records with which toolguard does not cut a log, or paths that they have.
 	Refuse []string
 }
 
@@ -28,6 +28,7 @@ var logs = [...]Log{
 	{Dialect: "pi", Stay: []string{"session", "session_info"}},
 	{Dialect: "codex", Stay: []string{"session_meta"}, Lead: []string{"turn_context", "task_started", "turn_started", "world_state"}},
 	{Dialect: "factory-droid", Stay: []string{"session_start"}, Refuse: []string{"compaction_state"}},
+	{Dialect: "gemini-cli", Stay: []string{""}, Refuse: []string{"$rewindTo", "$set.messages"}},
 	{Dialect: "copilot-cli", Stay: []string{"session.start"}, Refuse: []string{"session.compaction_complete"}},
 }
 

@@ -1,0 +1,90 @@
+package agents
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestTrimmed lets real agents work for three prompts, cuts their sessions before the second one, and
+// resumes them: the next request is valid, begins with the second prompt and has its results.
+func TestTrimmed(t *testing.T) {
+	dir := os.Getenv("TOOLGUARD_AGENTS")
+	if dir == "" {
+		t.Skip("TOOLGUARD_AGENTS is not set to a directory that internal/agents/setup.sh has filled")
+	}
+	toolguard := build(t)
+	for _, a := range all() {
+		if a.name == "Kimi" {
+			continue // its sessions are not trimmed
+		}
+		t.Run(a.name, func(t *testing.T) {
+			d := newDesk(t, a, dir, toolguard)
+			t.Logf("%s %s", a.name, installed(t, dir, a.module))
+			d.model.play(reply{"First.", []command{commandA()}}, reply{text: "Done."})
+			d.talk(a.start("prompt-one"))
+			path := d.log()
+			d.model.play(reply{"Second.", []command{commandB(), commandE()}}, reply{text: "Done."})
+			d.talk(a.resume(path, "prompt-two"))
+			path = d.log()
+			d.model.play(reply{"Third.", []command{commandF()}}, reply{text: "Done."})
+			d.talk(a.resume(path, "prompt-three"))
+			path = d.log()
+			was := d.read(path)
+			for _, c := range []command{commandA(), commandB(), commandE(), commandF()} {
+				if !bytes.Contains(was, []byte(c.line)) {
+					t.Fatalf("the session has no call %s", c.letter())
+				}
+			}
+			past := time.Now().Add(-time.Hour)
+			if err := os.Chtimes(path, past, past); err != nil {
+				t.Fatal(err)
+			}
+			_, says := d.run(0, "trim", "--keep-last-user", "2", "--write", path)
+			t.Log(says)
+			next := d.resumed(path, []command{commandA(), commandB(), commandE(), commandF()})
+			if next.request == nil {
+				t.Fatalf("the trimmed session is not resumed: %s", next.trouble)
+			}
+			for _, fault := range next.faults {
+				t.Errorf("the request of the trimmed session is invalid: %s", fault)
+			}
+			for _, fault := range errorsOf(t, next.request.wire, next.request.body) {
+				t.Errorf("toolguard rejects the request of the trimmed session: %s", fault)
+			}
+			body := string(next.request.body)
+			if next.called["tga"] || strings.Contains(body, "prompt-one") || !strings.Contains(body, "prompt-two") || !strings.Contains(body, "prompt-three") {
+				t.Errorf("the request has prompts %v %v %v", strings.Contains(body, "prompt-one"), strings.Contains(body, "prompt-two"), strings.Contains(body, "prompt-three"))
+			}
+			for _, c := range []command{commandB(), commandE(), commandF()} {
+				if bytes.Contains(was, []byte(c.output())) && !strings.Contains(next.results[c.id], c.output()) {
+					t.Errorf("the request has %q as the result of %s", next.results[c.id], c.letter())
+				}
+			}
+			for _, f := range d.check(path) {
+				if f.Severity == "error" {
+					t.Errorf("the resumed session: %s", f.Message)
+				}
+			}
+			d.alone()
+		})
+	}
+}
+
+// talk runs the agent to its end.
+func (d *desk) talk(args []string) {
+	d.t.Helper()
+	_, out, done := d.start(args)
+	select {
+	case <-done:
+	case <-time.After(90 * time.Second):
+		d.t.Errorf("%s does not end", d.agent.program)
+	}
+	d.clear()
+	<-done
+	if len(d.model.seen()) == 0 {
+		d.t.Fatalf("%s sends no request:\n%s", d.agent.program, out)
+	}
+}
