@@ -161,7 +161,7 @@ func TestTrimErrors(t *testing.T) {
 		as   any
 	}{
 		{trimHistory, toolguard.TrimTo{MaxBytes: 5}, "no safe cut: what follows the last user boundary is larger than the limit", new(*toolguard.NoCutError)},
-		{log, toolguard.TrimTo{KeepLast: 1}, "not trimmed: it is a session log, which only its agent shortens, with a command such as /compact", new(*toolguard.NotTrimmedError)},
+		{log, toolguard.TrimTo{KeepLast: 1}, "not trimmed: it is a session log of a kind that only its agent shortens, with a command such as /compact", new(*toolguard.NotTrimmedError)},
 		{`{"model":"gpt-4o","messages":[]}`, toolguard.TrimTo{MaxBytes: 5}, "no safe cut: the history has no messages to drop", new(*toolguard.NoCutError)},
 		{nothingElse, toolguard.TrimTo{KeepFirst: 1}, "not trimmed: the cut would make the transcript unreadable: no messages found in the array", new(*toolguard.ProofError)},
 		{`{"a":1}`, toolguard.TrimTo{KeepLast: 1}, "not a transcript: ", new(*toolguard.NotTranscriptError)},

@@ -58,8 +58,10 @@ If one result is too large, --results-max-bytes shortens it. The last three
 results stay as they are; --keep-results 0 shortens these too.
 
 trim reads the result again before it writes. It writes nothing if a rule would
-report more problems than before. It takes one list of messages; session logs and
-datasets are refused. The result goes to standard output, the report to standard
+report more problems than before. It takes one list of messages, or a session log of
+Claude Code, Codex, Copilot CLI, Factory droid, Gemini CLI, pi or Qwen Code, of which
+it cuts what the agent sends: other branches and sub-agents go, and so do records that
+name what is dropped. Other session logs and datasets are refused. The result goes to standard output, the report to standard
 error. - is standard input.
 
 Exit codes: 0 if the result is as asked for, 1 if there is no safe cut, 2 if the
