@@ -24,6 +24,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/store"
 	"github.com/toolguard/toolguard/internal/suggest"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // lastRun is the value of --undo without a run.
@@ -183,6 +184,7 @@ type doctor struct {
 	printed   bool          // the JSON document is printed
 	mentioned bool          // show was
 	ages      []*sessionAge // of all sessions, on a terminal
+	unsent    []*stored     // sessions with results that the agent does not send
 }
 
 // newDoctor validates the flags and returns the run that they ask for.
@@ -294,6 +296,7 @@ type storeReport struct {
 	broken   int
 	reasoned int // that only have reasoning, with --strip-reasoning
 	mended   int // that the agent repairs itself
+	unsent   int // with results that the agent does not send
 	inUse    int
 	excluded int // files and directories that the config file hides
 	listed   []*stored
@@ -318,8 +321,9 @@ type stored struct {
 	modified time.Time
 	store.Description
 
-	inUse    string // why it is in use, or ""
-	uncut    string // the file as it was before its agent removed lines, or ""
+	inUse    string            // why it is in use, or ""
+	unsent   transcript.Branch // the results that the agent does not send
+	uncut    string            // the file as it was before its agent removed lines, or ""
 	tallies  []report.Tally
 	mended   bool // the agent repairs itself what is wrong
 	reasoned bool // nothing is wrong, but --strip-reasoning asks for its reasoning
@@ -635,6 +639,11 @@ func (d *doctor) examine(ctx context.Context, t *target, in *storeReport) (*stor
 		return nil, nil
 	}
 	s.inUse = d.inUseBy(in.now, s, s.modified)
+	for _, b := range got.File.Branches {
+		s.unsent.Results += b.Results
+		s.unsent.Branches += b.Branches
+		s.unsent.Mixed = s.unsent.Mixed || b.Mixed
+	}
 	if s.tallies = report.TallyErrors(got); len(s.tallies) == 0 {
 		return s, nil
 	}
@@ -793,6 +802,10 @@ func (d *doctor) take(t *target, s *stored, err error) {
 	r.sessions++
 	if s.inUse != "" {
 		r.inUse++
+	}
+	if s.unsent.Results > 0 {
+		r.unsent++
+		d.unsent = append(d.unsent, s)
 	}
 	switch {
 	case len(s.tallies) == 0:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,7 +45,7 @@ func (d *doctor) printStores() error {
 		for _, o := range d.stores[i+1:] {
 			if o.agent == r.agent && o.unread == r.unread {
 				sum.sessions, sum.broken, sum.mended, sum.inUse = sum.sessions+o.sessions, sum.broken+o.broken, sum.mended+o.mended, sum.inUse+o.inUse
-				sum.excluded, sum.reasoned = sum.excluded+o.excluded, sum.reasoned+o.reasoned
+				sum.excluded, sum.reasoned, sum.unsent = sum.excluded+o.excluded, sum.reasoned+o.reasoned, sum.unsent+o.unsent
 				n++
 			}
 		}
@@ -80,7 +81,7 @@ func (r *storeReport) counts() []report.Piece {
 	for _, c := range []struct {
 		n    int
 		what string
-	}{{r.reasoned, "with reasoning"}, {r.mended, "that " + r.agent + " repairs itself"}, {r.inUse, "in use"}, {r.excluded, noun(r.excluded, "path") + " excluded"}} {
+	}{{r.reasoned, "with reasoning"}, {r.mended, "that " + r.agent + " repairs itself"}, {r.inUse, "in use"}, {r.unsent, "with results that are not sent"}, {r.excluded, noun(r.excluded, "path") + " excluded"}} {
 		if c.n > 0 {
 			out = append(out, report.Piece{Text: ", " + grouped(c.n) + " " + c.what})
 		}
@@ -378,6 +379,7 @@ func (d *doctor) close(sessions []*stored) {
 			}
 		}
 	}
+	d.tellUnsent()
 	command := "toolguard doctor --fix"
 	if d.flags.strip {
 		command += " --strip-reasoning"
@@ -410,6 +412,52 @@ func (d *doctor) close(sessions []*stored) {
 	default:
 		d.say(d.sum(sessions))
 	}
+}
+
+// mostUnsent is how many sessions with results that are not sent are named.
+const mostUnsent = 3
+
+// tellUnsent says which sessions have results that their agent does not send, those first that two
+// programs seem to have written.
+func (d *doctor) tellUnsent() {
+	if d.flags.fix.made {
+		return
+	}
+	for i, s := range d.sortedUnsent() {
+		if i == mostUnsent {
+			d.say(fmt.Sprintf("%d more %s have such results; --json lists them.", len(d.unsent)-i, noun(len(d.unsent)-i, "session")))
+			return
+		}
+		why := ""
+		if s.unsent.Mixed {
+			why = ", as if two programs wrote the session"
+		}
+		command := d.showCommand(s)
+		d.say(fmt.Sprintf("%s does not send %s on %s%s: %s", s.in.agent, count(s.unsent.Results, "result"), branches(s.unsent.Branches), why, command), command)
+	}
+}
+
+// branches writes a number of branches.
+func branches(n int) string {
+	if n == 1 {
+		return "1 branch"
+	}
+	return grouped(n) + " branches"
+}
+
+// sortedUnsent returns the sessions with results that are not sent.
+func (d *doctor) sortedUnsent() []*stored {
+	out := slices.Clone(d.unsent)
+	mixed := map[bool]int{false: 1}
+	slices.SortStableFunc(out, func(a, b *stored) int {
+		return cmp.Or(cmp.Compare(mixed[a.unsent.Mixed], mixed[b.unsent.Mixed]), b.modified.Compare(a.modified), cmp.Compare(a.target.path, b.target.path))
+	})
+	return out
+}
+
+// showCommand returns the command that shows the turns of a session, also those that are not sent.
+func (d *doctor) showCommand(s *stored) string {
+	return "toolguard show --scope main" + d.settingsOf(s)
 }
 
 // A sessionAge is when a session was modified, and what is wrong with it.
@@ -446,6 +494,7 @@ type (
 		Version  int           `json:"version"`
 		Stores   []jsonStore   `json:"stores"`
 		Sessions []jsonSession `json:"sessions"`
+		Unsent   []jsonUnsent  `json:"unsent"`
 		Failed   []jsonFailed  `json:"failed"`
 	}
 	jsonStore struct {
@@ -459,6 +508,7 @@ type (
 		Mended   int     `json:"mended"`
 		InUse    int     `json:"in_use"`
 		Excluded int     `json:"excluded"`
+		Unsent   int     `json:"unsent"`
 		Instead  *string `json:"instead"`
 	}
 	jsonSession struct {
@@ -477,6 +527,15 @@ type (
 		Repair       *jsonRepair   `json:"repair"`
 		Extract      *string       `json:"extract"`
 		Done         *jsonRepaired `json:"done"`
+	}
+	jsonUnsent struct {
+		Agent    string `json:"agent"`
+		Path     string `json:"path"`
+		RawPath  []byte `json:"raw_path,omitempty"`
+		Results  int    `json:"results"`
+		Branches int    `json:"branches"`
+		Mixed    bool   `json:"mixed"`
+		Command  string `json:"command"`
 	}
 	jsonTally struct {
 		Rule  string   `json:"rule"`
@@ -524,9 +583,9 @@ func jsonTime(t time.Time) *string {
 
 // printJSON prints the stores and sessions as one document.
 func (d *doctor) printJSON(sessions []*stored) error {
-	doc := jsonDoctor{Version: 1, Stores: []jsonStore{}, Sessions: []jsonSession{}, Failed: nil}
+	doc := jsonDoctor{Version: 1, Stores: []jsonStore{}, Sessions: []jsonSession{}, Unsent: []jsonUnsent{}, Failed: nil}
 	for _, r := range d.stores {
-		x := jsonStore{Agent: r.agent, Path: r.Path, RawPath: rawPath(r.Path), Sessions: r.sessions, State: r.state(), Broken: r.broken, Reasoned: r.reasoned, Mended: r.mended, InUse: r.inUse, Excluded: r.excluded}
+		x := jsonStore{Agent: r.agent, Path: r.Path, RawPath: rawPath(r.Path), Sessions: r.sessions, State: r.state(), Broken: r.broken, Reasoned: r.reasoned, Mended: r.mended, InUse: r.inUse, Excluded: r.excluded, Unsent: r.unsent}
 		if r.unread {
 			x.Instead = &r.Store.Instead
 		}
@@ -547,6 +606,9 @@ func (d *doctor) printJSON(sessions []*stored) error {
 			x.Done = &jsonRepaired{s.outcome, s.backup}
 		}
 		doc.Sessions = append(doc.Sessions, x)
+	}
+	for _, s := range d.sortedUnsent() {
+		doc.Unsent = append(doc.Unsent, jsonUnsent{s.in.agent, s.target.path, rawPath(s.target.path), s.unsent.Results, s.unsent.Branches, s.unsent.Mixed, d.showCommand(s)})
 	}
 	doc.Failed = d.describeFailed()
 	return d.printDocument(doc)

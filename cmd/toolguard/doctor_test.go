@@ -300,7 +300,7 @@ func TestDoctorText(t *testing.T) {
 Codex        1 session   none broken, 1 that Codex repairs itself
 Kiro         1 session   1 broken
 Hermes       1 database  not read: hermes sessions export s.jsonl, then toolguard check s.jsonl
-OpenHands    1 store     not read: it keeps each event of a conversation in a file of its own
+OpenHands    1 store     not read: in its directory: jq -c . events/*.json | toolguard check -
 `
 	const kiro = `  Kiro  "go"  3 hours ago
    1 call without a result (fs_read); toolguard only checks sessions of Kiro
@@ -1241,5 +1241,42 @@ func BenchmarkDoctor(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestDoctorUnsent: doctor counts results on branches that the agent does not send, and names the command
+// that shows them, whether anything else is wrong or not.
+func TestDoctorUnsent(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("its paths look different")
+	}
+	p := newPatient(t)
+	p.put(t, ".claude/projects/-srv/two.jsonl", transcriptFile(t, "claude-code/ok/two-programs.jsonl"))
+	code, stdout, stderr := p.doctor(t)
+	command := "toolguard show --scope main ~/.claude/projects/-srv/two.jsonl"
+	if want := "Claude Code  1 session  none broken, 1 with results that are not sent\n"; code != exitOK || stdout != want {
+		t.Errorf("exit code %d: %s", code, stdout)
+	}
+	if got, want := strings.Join(strings.Fields(stderr), " "), "Claude Code does not send 1 result on 1 branch, as if two programs wrote the session: "+command; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	_, stdout, _ = p.doctor(t, "--json")
+	var doc struct {
+		Stores []struct{ Unsent int }
+		Unsent []struct {
+			Results, Branches int
+			Mixed             bool
+			Command           string
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Unsent) != 1 || doc.Stores[0].Unsent != 1 {
+		t.Fatalf("%+v", doc)
+	}
+	if u := doc.Unsent[0]; u.Results != 1 || u.Branches != 1 || !u.Mixed || u.Command != command {
+		t.Errorf("%+v", u)
 	}
 }

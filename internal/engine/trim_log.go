@@ -279,8 +279,8 @@ func (l *logTrimmer) dropped(goes func(record int32) bool, from int32) []bool {
 		case r.holds:
 			before = at
 		case r.side, at == lastBoundary:
-		case r.is(l.log.Rollback):
-			out[i] = true // what it takes back is gone
+		case r.is(l.log.Rollback), r.is(l.rules.Go):
+			out[i] = true // what it takes back or repeats is gone
 		case r.id != "" && l.log.Parent != "":
 			m := l.messageAbove(at)
 			switch {

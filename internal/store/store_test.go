@@ -64,6 +64,7 @@ func TestOf(t *testing.T) {
 		{".vscode-server/data/User/globalStorage/rooveterinaryinc.roo-cline/tasks/1/api_conversation_history.json", "Roo Code"},
 		{".config/Code - Insiders/User/workspaceStorage/ab12/chatSessions/1.jsonl", "GitHub Copilot Chat"},
 		{".config/Code/User/workspaceStorage/ab12/state.json", ""},
+		{".cline/data/sessions/1784094124598_rruoq/1784094124598_rruoq.messages.json", "Cline CLI"},
 		{".local/share/amp/threads/T-1.json", "Amp"},
 		{".kiro/sessions/cli/1.jsonl", "Kiro"},
 		{".kimi/sessions/ab/1/wire.jsonl", "Kimi"},

@@ -188,6 +188,16 @@ func All() []Store {
 			About: About{Prompt: []string{"message.content.*.text"}, Human: []Is{{"message.role", "user"}}},
 		},
 		{
+			// It is the format of Cline's tasks, but nobody has resumed a repaired session here.
+			Agent: "Cline CLI",
+			Roots: []string{
+				"$CLINE_SESSION_DATA_DIR", "$CLINE_DATA_DIR/sessions", "$CLINE_DIR/data/sessions", "~/.cline/data/sessions",
+			},
+			Files:  []string{"*.messages.json"},
+			Source: "https://github.com/cline/cline",
+			About:  About{Prompt: []string{"messages.0.content.0.text", "messages.0.content"}},
+		},
+		{
 			Agent: "GitHub Copilot Chat", Dialect: "vscode-chat",
 			Roots:  []string{"CODE/workspaceStorage/*/chatSessions"},
 			Files:  anyJSON,
@@ -219,7 +229,7 @@ func All() []Store {
 				"$OPENHANDS_CONVERSATIONS_DIR", "$OPENHANDS_PERSISTENCE_DIR/conversations",
 				"~/.openhands/conversations",
 			},
-			Instead: "it keeps each event of a conversation in a file of its own",
+			Instead: "in its directory: jq -c . events/*.json | toolguard check -",
 			Source:  "https://github.com/OpenHands/OpenHands-CLI",
 		},
 		{
@@ -255,13 +265,13 @@ func All() []Store {
 				"$XDG_DATA_HOME/zed/threads/threads.db", "~/.local/share/zed/threads/threads.db",
 				"~/Library/Application Support/Zed/threads/threads.db", "$LOCALAPPDATA/Zed/threads/threads.db",
 			},
-			Instead: "Zed has no export that toolguard reads",
+			Instead: "Zed has no export that toolguard reads; open the thread as Markdown, for a new thread",
 			Source:  "https://github.com/vshulcz/deja-vu/pull/1281",
 		},
 		{
 			Agent:     "Cursor",
 			Databases: []string{"APP/Cursor/User/globalStorage/state.vscdb"},
-			Instead:   "Cursor has no export that toolguard reads",
+			Instead:   "Cursor has no export that toolguard reads; export the chat as Markdown, for a new chat",
 			Source:    "https://agentgrep.org/backends/cursor-ide/",
 		},
 	}

@@ -13,6 +13,8 @@ type Log struct {
 	Lead []string
 	// Refs are the paths at which records name others, besides those of the dialect.
 	Refs []string
+	// Go are the types of records that repeat what was sent, and so what is dropped.
+	Go []string
 	// Refuse are the types of records with which toolguard does not cut a log, or paths that they have.
 	Refuse []string
 }
@@ -23,6 +25,7 @@ var logs = [...]Log{
 		Dialect: "claude-code",
 		Stay:    []string{"custom-title", "ai-title", "agent-name", "agent-color", "agent-setting", "tag", "mode", "permission-mode", "pr-link", "worktree-state", "summary"},
 		Refs:    []string{"messageId", "sourceToolAssistantUUID", "sourceToolUseUUID"},
+		Go:      []string{"api-request", "api-request-blob", "api-request-shape"},
 	},
 	{Dialect: "qwen-code", Refs: []string{"systemPayload.targetUuid"}},
 	{Dialect: "pi", Stay: []string{"session", "session_info"}},
