@@ -99,15 +99,16 @@ func (e *NoCutError) Error() string {
 // boundaryNames are the names of the boundaries in this package.
 var boundaryNames = [...]string{trim.User: "BoundaryUser", trim.Loop: "BoundaryLoop", trim.Pair: "BoundaryPair"}
 
-// A NotTrimmedError reports that the history is of a kind that is not trimmed, such as a session
-// log. Trim then writes nothing.
+// A NotTrimmedError reports that the history is of a kind that is not trimmed, such as some session
+// logs. Trim then writes nothing.
 type NotTrimmedError struct{ Reason string }
 
 // Error implements error.
 func (e *NotTrimmedError) Error() string { return "not trimmed: " + e.Reason }
 
-// Trim reads a transcript with one list of messages from r, shortens it, and writes it to w. It
-// drops whole messages and shortens results; every other byte stays as it was. If nothing needs to
+// Trim reads a transcript with one list of messages, or some session logs, from r, shortens it, and
+// writes it to w. It drops whole messages, or records, and shortens results; every other byte stays as
+// it was, except for links of records to dropped ones. If nothing needs to
 // be trimmed, it writes the transcript as it was. If w is nil, Trim only says what it would do.
 //
 // Before Trim writes, it reads the result again and proves that no rule reports more problems than

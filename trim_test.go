@@ -153,7 +153,10 @@ func TestTrimErrors(t *testing.T) {
 	count := func(string) (int, error) { return 0, errors.New("no counter") }
 	nothingElse := `[{"role":"user"},{"role":"assistant","content":"a"},{"role":"user","content":"b"},{"role":"assistant","content":"a"}]`
 	fewer := func(string) (int, error) { return -1, nil }
-	log := `{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"a"}}`
+	log := `{"type":"metadata","protocol_version":"1.4"}
+{"timestamp":1.5,"message":{"type":"TurnBegin","payload":{"user_input":"look"}}}
+{"timestamp":1.5,"message":{"type":"ToolCall","payload":{"type":"function","id":"t1","function":{"name":"Glob","arguments":"{}"}}}}
+{"timestamp":1.5,"message":{"type":"ToolResult","payload":{"tool_call_id":"t1","return_value":{"is_error":false,"output":"a"}}}}`
 	for _, c := range []struct {
 		in   string
 		to   toolguard.TrimTo

@@ -247,7 +247,28 @@ func (l *logTrimmer) readRecords(c *checker, alone bool) bool {
 		}
 		l.records = append(l.records, rec)
 	}
-	return true
+	if l.req.Cuts() && l.circular() {
+		l.err = &trim.RefusedError{Reason: "the parents of its records lead in a circle"}
+	}
+	return l.err == nil
+}
+
+// circular reports whether the parents of a record lead back to it.
+func (l *logTrimmer) circular() bool {
+	met := make([]int32, len(l.records)) // in which walk, from 1
+	for i := range l.records {
+		walk := int32(i) + 1
+		for at := int32(i); at >= 0; at = l.parentOf(at) {
+			if met[at] != 0 {
+				if met[at] == walk {
+					return true
+				}
+				break
+			}
+			met[at] = walk
+		}
+	}
+	return false
 }
 
 // is reports whether a list names the type or the subtype of a record.
@@ -441,9 +462,7 @@ func (l *logTrimmer) choose(c *checker, plan *repair.Plan) {
 			}
 		}
 	}
-	if cut.Head == cut.Index {
-		from = 0
-	} else {
+	if cut.Head < cut.Index {
 		l.drop = l.dropped(func(r int32) bool { return !stays[r] }, from)
 	}
 	l.tell(h, conv)

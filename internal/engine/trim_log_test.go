@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/trim"
 )
 
@@ -98,6 +99,19 @@ var links = regexp.MustCompile(`"(parentUuid|parentId|ordinal)":\s*("[^"]*"|null
 // unlinked returns a line without its links.
 func unlinked(line []byte) string {
 	return string(bytes.TrimRight(links.ReplaceAll(line, []byte(`"$1":`)), "\r\n"))
+}
+
+// TestTrimCircle: a log whose links lead in a circle has no first record.
+func TestTrimCircle(t *testing.T) {
+	t.Parallel()
+	const text = `{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"a"}}
+{"type":"user","uuid":"u3","parentUuid":"u4","sessionId":"s","message":{"role":"user","content":"c"}}
+{"type":"assistant","uuid":"u4","parentUuid":"u3","sessionId":"s","message":{"id":"m2","role":"assistant","content":"d"}}
+`
+	_, err := Trim(t.Context(), source.FromBytes("s.jsonl", []byte(text)), Options{}, &trim.Request{KeepLast: 1})
+	if want := "not trimmed: the parents of its records lead in a circle"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
 }
 
 // TestTrimLogs cuts each log before each message, at all boundaries and in both directions.
