@@ -97,35 +97,3 @@ export function toResponses(history) {
       : m.calls ? m.calls.map((id) => ({ type: 'function_call', call_id: id, name: 'read', arguments: `{"id":"${id}"}` }))
         : [{ role: m.role, content: m.text }]);
 }
-
-/** The contents of Gemini's API. */
-export function toGemini(history) {
-  const out = [];
-  let results;
-  for (const m of history) {
-    if (m.result) {
-      if (!results) out.push({ role: 'user', parts: (results = []) });
-      results.push({ functionResponse: { id: m.result, name: 'read', response: { output: m.text } } });
-      continue;
-    }
-    results = undefined;
-    out.push(m.calls ? { role: 'model', parts: m.calls.map((id) => ({ functionCall: { id, name: 'read', args: { id } } })) } : { role: m.role === 'user' ? 'user' : 'model', parts: [{ text: m.text }] });
-  }
-  return out;
-}
-
-/** The model messages of the AI SDK. */
-export function toAISDK(history) {
-  const out = [];
-  let results;
-  for (const m of history) {
-    if (m.result) {
-      if (!results) out.push({ role: 'tool', content: (results = []) });
-      results.push({ type: 'tool-result', toolCallId: m.result, toolName: 'read', output: { type: 'text', value: m.text } });
-      continue;
-    }
-    results = undefined;
-    out.push(m.calls ? { role: 'assistant', content: m.calls.map((id) => ({ type: 'tool-call', toolCallId: id, toolName: 'read', input: { id } })) } : { role: m.role, content: m.text });
-  }
-  return out;
-}
