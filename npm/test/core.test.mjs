@@ -22,7 +22,7 @@ test('check reports what the command reports', () => {
   const [f] = report.findings;
   assert.deepEqual(
     [report.findings.length, f.rule, f.severity, f.path, f.pointer, f.call_id, f.tool, f.start.offset, f.fix.class],
-    [1, 'missing-tool-result', 'error', 'h.json', '/1/content/0', 'toolu_1', 'ls', 57, 'additive'],
+    [1, 'missing-tool-result', 'error', 'h.json', '/1/content/0/id', 'toolu_1', 'ls', 86, 'additive'],
   );
   assert.equal(f.fix.edits.length, 1);
   assert.equal(report.summary.errors, 1);
@@ -99,7 +99,7 @@ test('errors say what is wrong', () => {
   assert.throws(() => toolguard.check('[]', { zork: 1 }), code('option', 'unknown option "zork"'));
   assert.throws(() => toolguard.check('[]', { send: 'yes' }), code('option', 'option send: expected another type than string'));
   assert.throws(() => toolguard.check('[]', { request: true }), code('option', 'option request needs the format of an API, such as anthropic, openai-chat, openai-responses or gemini'));
-  assert.throws(() => toolguard.fix('[]', { strategies: { 'missing-tool-result': 'x' } }), code('option', 'unknown strategy "x"; known for missing-tool-result: insert, strip, text, leave'));
+  assert.throws(() => toolguard.fix('[]', { strategies: { 'missing-tool-result': 'x' } }), code('option', 'unknown strategy "x"; known for missing-tool-result: insert, strip, strip-turn, text, leave'));
   assert.throws(() => toolguard.fixMessages([], {}), code('option', 'option format is missing: the format of the messages'));
   assert.throws(() => toolguard.check(42), code('option', 'expected a string or a Uint8Array as the input'));
   assert.throws(() => toolguard.check('{"model":"m","messages":[{"role":"user","parts":[{"functionResponse":{"name":"a","response":{}}}]}]}', { format, request: true }), (e) => e.code === 'not-transcript');
@@ -127,7 +127,7 @@ test('explain finds the rule of an error', () => {
   const e = toolguard.explain('messages.3: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_x');
   assert.equal(e.sure, true);
   assert.equal(e.rules[0].name, 'missing-tool-result');
-  assert.equal(e.rules[0].said_by.startsWith('Anthropic'), true);
+  assert.equal(e.rules[0].said_by, 'anthropic, anthropic-thinking, anthropic-no-thinking');
   assert.deepEqual(toolguard.explain('orphan-tool-result').rules.map((r) => r.name), ['orphan-tool-result']);
   assert.deepEqual(toolguard.explain('the weather is fine'), { sure: false, rules: [], advice: null });
 });

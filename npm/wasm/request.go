@@ -174,7 +174,6 @@ func (r *request) options() (o engine.FixOptions, err error) {
 		}
 		o.Placeholder = *r.Placeholder
 	}
-	plant(&o)
 	return o, nil
 }
 
