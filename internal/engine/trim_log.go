@@ -293,6 +293,7 @@ func (l *logTrimmer) dropped(goes func(record int32) bool, from int32) []bool {
 			lastBoundary = int32(i)
 		}
 	}
+	above := l.messagesAbove()
 	before := int32(-1) // the last record with a message
 	for i := range l.records {
 		r, at := &l.records[i], int32(i)
@@ -303,7 +304,7 @@ func (l *logTrimmer) dropped(goes func(record int32) bool, from int32) []bool {
 		case r.is(l.log.Rollback), r.is(l.rules.Go):
 			out[i] = true // what it takes back or repeats is gone
 		case r.id != "" && l.log.Parent != "":
-			m := l.messageAbove(at)
+			m := above[at]
 			switch {
 			case r.is(l.rules.Stay):
 			case m >= 0:
@@ -329,15 +330,31 @@ func (l *logTrimmer) dropped(goes func(record int32) bool, from int32) []bool {
 	return out
 }
 
-// messageAbove returns the nearest record with a message from a record upwards, -1 if there is none.
-func (l *logTrimmer) messageAbove(i int32) int32 {
-	for n := 0; i >= 0 && n < len(l.records); n++ {
-		if l.records[i].holds {
-			return i
+// messagesAbove returns for each record the nearest one with a message from it upwards, -1 if there is
+// none. A log can have very many records in a row without a message, so each link is followed once.
+func (l *logTrimmer) messagesAbove() []int32 {
+	const unknown = -2
+	above := slices.Repeat([]int32{unknown}, len(l.records))
+	var path []int32
+	for i := range above {
+		path = path[:0]
+		at := int32(i)
+		for ; at >= 0 && above[at] == unknown; at = l.parentOf(at) {
+			if l.records[at].holds {
+				above[at] = at
+				break
+			}
+			above[at] = -1 // for links in a circle
+			path = append(path, at)
 		}
-		i = l.parentOf(i)
+		if at < 0 {
+			continue
+		}
+		for _, below := range path {
+			above[below] = above[at]
+		}
 	}
-	return -1
+	return above
 }
 
 // parentOf returns the record that a record names as its parent, -1 if there is none.

@@ -40,14 +40,14 @@ type Options struct {
 	// not rows.
 	Passed func(*Passed) error
 	// Fit returns a repaired row as whoever stores it will read it, or says why it cannot be stored; nil if
-	// all rows can. Repaired receives each repaired row that passes, in order; nil if nobody asks.
-	Fit      func(before, after []byte) ([]byte, error)
-	Repaired func(record int32, row []byte) error
+	// all rows can.
+	Fit func(before, after []byte) ([]byte, error)
 }
 
 // A Passed is a row that passes.
 type Passed struct {
-	Span source.Span // of its value in the source
+	Record int32       // from 1
+	Span   source.Span // of its value in the source
 	// Text is the repaired row with the white space around it, nil if the row passes as it is. It is
 	// valid until the function returns.
 	Text []byte

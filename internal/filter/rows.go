@@ -69,11 +69,6 @@ func (w *rows) row(r *run, u *engine.Unit) error {
 				return err
 			}
 			w.written = at.End
-			if r.Repaired != nil {
-				if err := r.Repaired(u.Record, text); err != nil {
-					return err
-				}
-			}
 			_, err := r.out.Write(text)
 			return err
 		}
@@ -116,7 +111,7 @@ func (w *rows) lose(r *run, u *engine.Unit, before int64, caught *contain.Error)
 // passes counts a row that passes, with its text if it was repaired and the findings that are left,
 // and tells of it. One without a conversation is not judged unless it had to be repaired.
 func (r *run) passes(u *engine.Unit, text []byte, left *engine.Findings) error {
-	p := Passed{Span: u.Span, Text: text, Judged: u.Conversations > 0 || text != nil}
+	p := Passed{Record: u.Record, Span: u.Span, Text: text, Judged: u.Conversations > 0 || text != nil}
 	if p.Judged {
 		p.Warned = r.kept(text != nil, left)
 	} else {

@@ -397,11 +397,11 @@ func (x *filtering) file(ctx context.Context, t *target) (*filter.Result, error)
 			row, stored, err = in.Fit(before, after)
 			return stored, err
 		}
-		opts.Repaired = func(record int32, _ []byte) error {
-			if out.rows == nil {
+		opts.Passed = func(p *filter.Passed) error {
+			if out.rows == nil || p.Text == nil {
 				return nil
 			}
-			return out.rows.Replace(int64(record)-1, row)
+			return out.rows.Replace(int64(p.Record)-1, row)
 		}
 	}
 	r := &filter.Result{}
