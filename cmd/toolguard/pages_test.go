@@ -256,6 +256,7 @@ var held = []struct{ page, kind, test string }{
 	{"sqlite.md", "json", "TestPage"}, // in the module of toolguard-sqlite
 	{"sqlite.md", "shell-session", "TestPage"},
 	{"parquet.md", "shell-session", "TestPage"}, // in the module for Parquet
+	{"python.md", "pycon", "test_page"},         // in the tests of the Python module
 }
 
 // TestPageBlocks: each code block of each page is run, or a file that is used, or is
@@ -282,8 +283,12 @@ func TestPageBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	inPython, err := filepath.Glob(filepath.Join("..", "..", "python", "tests", "*.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var tests []string
-	for _, name := range slices.Concat(files, atRoot, inProxy, inSQLite, inParquet) {
+	for _, name := range slices.Concat(files, atRoot, inProxy, inSQLite, inParquet, inPython) {
 		raw, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -292,7 +297,7 @@ func TestPageBlocks(t *testing.T) {
 	}
 	for i, h := range held {
 		if !slices.ContainsFunc(tests, func(text string) bool {
-			return strings.Contains(text, "\nfunc "+h.test+"(") && strings.Contains(text, `"`+h.page+`"`)
+			return (strings.Contains(text, "\nfunc "+h.test+"(") || strings.Contains(text, "    def "+h.test+"(")) && strings.Contains(text, `"`+h.page+`"`)
 		}) {
 			t.Errorf("held[%d]: no %s reads %s", i, h.test, h.page)
 		}
