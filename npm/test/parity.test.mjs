@@ -1,0 +1,81 @@
+// The engine in WebAssembly and the command find and repair the same, in every fixture and, if it is
+// there, every file of a corpus of real transcripts.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { test } from 'node:test';
+import { load, ToolguardError } from '@toolguard/core';
+
+const command = process.env.TOOLGUARD;
+const toolguard = await load();
+const left = new Set(['.yaml', '.yml', '.zst', '.gz']); // what a browser build or a repair leaves out
+const largest = 4 << 20;
+
+function files(root) {
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((e) => e.isFile() && ['.json', '.jsonl'].includes(extname(e.name)))
+    .map((e) => join(e.parentPath, e.name));
+}
+
+for (const [what, root, least] of [['fixtures', process.env.TOOLGUARD_FIXTURES, 400], ['corpus', process.env.TOOLGUARD_CORPUS, 200]]) {
+  test(`${what}: same reports, same bytes`, { skip: !root || !existsSync(root) }, (t) => {
+    const dir = mkdtempSync(join(tmpdir(), 'parity-'));
+    try {
+      // Short names, each in a directory of its own, because neighbours can say what a file is.
+      const list = [];
+      for (const [i, path] of files(root).entries()) {
+        const text = readFileSync(path);
+        if (text.length > largest || left.has(extname(path))) continue;
+        const name = `${i}/f${extname(path)}`;
+        mkdirSync(join(dir, String(i)));
+        writeFileSync(join(dir, name), text);
+        list.push({ name, path, text });
+      }
+      const run = (...args) => spawnSync(command, args, { cwd: dir, maxBuffer: 1 << 30, encoding: 'utf8' });
+      const names = list.map((f) => f.name);
+      const lines = run('check', '--isolated', '--jobs', '1', '--skip-unrecognized', '-o', 'jsonl', '--send', ...names).stdout.trimEnd().split('\n').map((l) => JSON.parse(l));
+      const native = new Map();
+      for (const { type, ...line } of lines) {
+        if (type === 'file') native.set(line.path, { file: line, findings: [] });
+        if (type === 'finding') native.get(line.path).findings.push(line);
+      }
+      // The edits of jsonl are those of check.
+      run('fix', '--isolated', '--jobs', '1', '--quiet', '--skip-unrecognized', '--send', '--unsafe', '--write', '--force', '--backup=none', ...names);
+      let checked = 0, changed = 0;
+      const refused = {};
+      for (const { name, path, text } of list) {
+        const want = native.get(name);
+        let report;
+        try {
+          report = toolguard.check(text, { name, send: true, edits: true });
+        } catch (e) {
+          assert.ok(e instanceof ToolguardError, `${path}: ${e.stack}`);
+          refused[e.code] = (refused[e.code] ?? 0) + 1;
+          if (e.code !== 'not-transcript' || want) assert.fail(`${path}: ${e.code}: ${e.message}`);
+          continue;
+        }
+        // With --skip-unrecognized, the command leaves out what is not clearly a transcript.
+        if (!want) continue;
+        checked++;
+        assert.deepEqual(report.files[0], want.file, path);
+        assert.deepEqual(report.findings, want.findings, path);
+        let output = text;
+        try {
+          output = toolguard.fix(text, { name, send: true, allow: 'unsafe' }).output;
+        } catch (e) {
+          assert.ok(['check-only', 'proof'].includes(e.code), `${path}: ${e.stack}`);
+        }
+        const wrote = readFileSync(join(dir, name));
+        assert.ok(wrote.equals(output), `${path}: the repaired bytes differ`);
+        if (!wrote.equals(text)) changed++;
+      }
+      t.diagnostic(`${checked} of ${list.length} files, ${changed} repaired, refused: ${JSON.stringify(refused)}`);
+      assert.ok(checked >= least && changed > 50, `${checked} checked, ${changed} changed`);
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
+}
