@@ -43,7 +43,7 @@ RACE ?= . ./cmd/toolguard ./internal/write
 # Tests of what one goroutine writes, after all work is done.
 RACE_SKIP ?= Width|Wards|NotObeyed|IsObeyed|ObeysNothing|ReportSchema|NoExcerpt|TestAction|TestReadme|TestExplain|TestLinesInPipe
 
-.PHONY: all build test race lint lint-actions fmt fuzz fuzz-seeds cover bench bench-compare bench-proxy proxy sqlite parquet python golden docs new-rule notices image snapshot release clean help
+.PHONY: all build test race lint lint-actions fmt fuzz fuzz-seeds cover bench bench-compare bench-proxy proxy sqlite npm parquet python golden docs new-rule notices image snapshot release clean help
 
 all: build test lint ## build, test and lint
 
@@ -64,6 +64,9 @@ proxy: ## check all of toolguard-proxy: lint, tests, race detector, and real cli
 
 sqlite: ## check all of toolguard-sqlite: lint and tests
 	sqlite/test.sh
+
+npm: ## check the npm package: types, tests, SDKs, and the same bytes as the command
+	npm/test.sh
 
 python: ## check the Python module: types, tests, and wheels
 	python/test.sh

@@ -257,6 +257,8 @@ var held = []struct{ page, kind, test string }{
 	{"sqlite.md", "shell-session", "TestPage"},
 	{"parquet.md", "shell-session", "TestPage"}, // in the module for Parquet
 	{"python.md", "pycon", "test_page"},         // in the tests of the Python module
+	{"javascript.md", "js", "page"},             // in those of the npm package
+	{"javascript.md", "text", "page"},
 }
 
 // TestPageBlocks: each code block of each page is run, or a file that is used, or is
@@ -287,8 +289,12 @@ func TestPageBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	inNPM, err := filepath.Glob(filepath.Join("..", "..", "npm", "test", "*.mjs"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var tests []string
-	for _, name := range slices.Concat(files, atRoot, inProxy, inSQLite, inParquet, inPython) {
+	for _, name := range slices.Concat(files, atRoot, inProxy, inSQLite, inParquet, inPython, inNPM) {
 		raw, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -297,7 +303,8 @@ func TestPageBlocks(t *testing.T) {
 	}
 	for i, h := range held {
 		if !slices.ContainsFunc(tests, func(text string) bool {
-			return (strings.Contains(text, "\nfunc "+h.test+"(") || strings.Contains(text, "    def "+h.test+"(")) && strings.Contains(text, `"`+h.page+`"`)
+			has := func(begin, end string) bool { return strings.Contains(text, begin+h.test+end) }
+			return (has("\nfunc ", "(") || has("    def ", "(") || has("\ntest('", "'")) && strings.Contains(text, `"`+h.page+`"`)
 		}) {
 			t.Errorf("held[%d]: no %s reads %s", i, h.test, h.page)
 		}
