@@ -29,6 +29,7 @@ project=$(mktemp -d -p "$cache" project-XXXXXX)
 trap 'rm -rf "$scratch" "$project"' EXIT
 
 step env GOOS=wasip1 GOARCH=wasm go vet ./wasm
+step env GOOS=wasip1 GOARCH=wasm go vet -tags planted ./wasm
 # The linter runs here, and reads what is built for WebAssembly. It does not know that the host calls it.
 linter=$(go tool -modfile=../tools/go.mod -n golangci-lint)
 (cd .. && step env GOOS=wasip1 GOARCH=wasm "$linter" run --disable unused ./npm/wasm)
@@ -38,6 +39,8 @@ step go -C .. build -o "$scratch/upstream" ./npm/test/upstream
 before=$(cksum core/src/*.ts)
 step ./build.sh 0.0.0-test "$scratch/packages"
 [ "$before" = "$(cksum core/src/*.ts)" ] || { echo 'types were out of date: commit what npm/types wrote' >&2; exit 1; }
+
+step env GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -tags noyaml,nozstd,planted -o "$scratch/planted.wasm" ./wasm
 
 if ! cmp -s test/clients/package-lock.json "$cache/installed"; then
 	cp test/clients/package.json test/clients/package-lock.json "$cache"
@@ -50,6 +53,7 @@ printf '{"name":"empty","private":true,"type":"module"}\n' >"$project/package.js
 (cd "$project" && step npm install --silent --offline --omit=peer --no-audit --no-fund "$scratch/packages"/*.tgz)
 cp test/*.mjs "$project"
 
+export TOOLGUARD_PLANTED=$scratch/planted.wasm
 export TOOLGUARD=$scratch/toolguard TOOLGUARD_VERSION=0.0.0-test TOOLGUARD_UPSTREAM=$scratch/upstream
 export TOOLGUARD_ROOT=$root TOOLGUARD_FIXTURES=$root/testdata/transcripts TOOLGUARD_CORPUS=$root/../shared/corpus
 cd "$project"

@@ -64,6 +64,7 @@ type answered struct {
 func answer(options, input []byte) (meta, text []byte) {
 	var a answered
 	err := contain.Do(func() error {
+		plant(input)
 		r, err := parse(options)
 		if err != nil {
 			return err
