@@ -558,6 +558,7 @@ func (l *logTrimmer) tell(h *trim.History, conv *transcript.Conversation) {
 
 // trim cuts the log and proves the result.
 func (l *logTrimmer) trim(ctx context.Context, opts Options, before *round) (*Trimmed, error) {
+	alone := opts.Dialect == nil // the log shows what it is
 	opts.Dialect = l.d
 	l.out.Messages, l.out.list = len(l.said), "messages"
 	l.drop = make([]bool, len(l.records))
@@ -611,11 +612,31 @@ func (l *logTrimmer) trim(ctx context.Context, opts Options, before *round) (*Tr
 	if err := l.proveLog(ctx, pieces, opts, before); err != nil {
 		return l.out, err
 	}
+	if alone {
+		if err := l.recognized(pieces.Source(), opts); err != nil {
+			l.out.After = l.out.Before
+			return l.out, err
+		}
+	}
 	if err := l.src.Unchanged(); err != nil {
 		return nil, err
 	}
 	l.out.Pieces = pieces
 	return l.out, nil
+}
+
+// recognized proves that so much of the log stays that it is not taken for anything else.
+func (l *logTrimmer) recognized(result *source.Source, opts Options) error {
+	v, err := detect.Survey(result, detect.Options{Dialects: opts.Dialects})
+	switch was := l.out.Before.File; {
+	case errors.As(err, new(*detect.ErrNotTranscript)), err == nil && v.Dialect == "":
+		return nil // it has too little of anything
+	case err != nil:
+		return err
+	case v.Dialect != was.Dialect || v.Container != was.Container:
+		return &ProofError{Reason: "leave so little of the log that it would be taken for " + v.Dialect}
+	}
+	return nil
 }
 
 // apply returns a source with edits.
