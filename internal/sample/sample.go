@@ -92,12 +92,12 @@ func Of[T any](t testing.TB, every int, all []T, name func(T) string, kinds func
 // began is the time when the tests began.
 var began = time.Now()
 
-// Until returns a function that reports when a heavy loop must end: after four fifths of the
+// Until returns a function that reports when a heavy loop must end: after three fifths of the
 // time limit.
 func Until(t *testing.T) func() bool {
 	t.Helper()
 	end, limited := t.Deadline()
-	end = began.Add(end.Sub(began) / 5 * 4)
+	end = began.Add(end.Sub(began) / 5 * 3)
 	return func() bool {
 		if limited && time.Now().After(end) {
 			t.Log("there is no time left, and the rest is left out")
