@@ -36,9 +36,7 @@ linter=$(go tool -modfile=../tools/go.mod -n golangci-lint)
 
 step env CGO_ENABLED=0 go -C .. build -trimpath -o "$scratch/" ./cmd/toolguard
 step go -C .. build -o "$scratch/upstream" ./npm/test/upstream
-before=$(cksum core/src/*.ts)
 step ./build.sh 0.0.0-test "$scratch/packages"
-[ "$before" = "$(cksum core/src/*.ts)" ] || { echo 'types were out of date: commit what npm/types wrote' >&2; exit 1; }
 
 step env GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -tags noyaml,nozstd,planted -o "$scratch/planted.wasm" ./wasm
 
