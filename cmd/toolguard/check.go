@@ -315,6 +315,24 @@ func (c *check) targets(paths []string) (*targets, error) {
 	return ts, nil
 }
 
+// target returns the only file of a command that reads one. instead says what else a directory is good
+// for, and is "" for nothing.
+func (c *check) target(path, instead string) (*target, error) {
+	if info, err := os.Stat(path); path != "-" && err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s: is a directory; expected a file%s", path, instead)
+	}
+	ts, err := c.targets([]string{path})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(c.summary.Failed) > 0:
+		return nil, errReported
+	case len(ts.files) == 0:
+		return nil, fmt.Errorf("%s: is excluded", path)
+	}
+	return ts.files[0], nil
+}
+
 // check reads and checks one file.
 func (c *check) check(ctx context.Context, t *target) (*engine.Report, error) {
 	return c.look(ctx, t, c.options(t), c.flags.jobs)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -154,25 +153,11 @@ func newExtraction(a *app, f *extractFlags, changed func(string) bool) (*extract
 
 // run extracts from the file that a path names.
 func (x *extraction) run(ctx context.Context, paths []string) error {
-	if info, err := os.Stat(paths[0]); paths[0] != "-" && err == nil && info.IsDir() {
-		return fmt.Errorf("%s: is a directory; expected a file", paths[0])
-	}
-	ts, err := x.targets(paths)
+	t, err := x.target(paths[0], "")
 	if err != nil {
 		return err
 	}
-	if len(ts.files) == 0 {
-		return fmt.Errorf("%s: is excluded", paths[0])
-	}
-	t := ts.files[0]
-	if x.flags.out == "-" {
-		err = x.overwrites(ts.files)
-	} else if err = x.overwrites(ts.files, x.flags.out); err == nil && !x.flags.overwrite {
-		for name := range write.Existing(slices.Values([]string{x.flags.out})) {
-			err = fmt.Errorf("%s: already exists; --overwrite replaces it", name)
-		}
-	}
-	if err != nil {
+	if err := x.admitsOut(t, x.flags.out, x.flags.overwrite); err != nil {
 		return err
 	}
 	return x.described(t.path, contain.Do(func() error { return x.to(func(w io.Writer) error { return x.extract(ctx, t, w) }) }))

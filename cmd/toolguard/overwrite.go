@@ -27,6 +27,22 @@ func (c *check) overwrites(files []*target, others ...string) error {
 	return c.reads(files, written)
 }
 
+// admitsOut returns an error if out, the output of a command that reads one file, is a file that the run
+// reads, or one that exists and may not be overwritten. "-" is standard output.
+func (c *check) admitsOut(t *target, out string, overwrite bool) error {
+	files := []*target{t}
+	if out == "-" {
+		return c.overwrites(files)
+	}
+	if err := c.overwrites(files, out); err != nil || overwrite {
+		return err
+	}
+	for name := range write.Existing(slices.Values([]string{out})) {
+		return fmt.Errorf("%s: already exists; --overwrite replaces it", name)
+	}
+	return nil
+}
+
 // reads returns an error if one of the files that the run writes is one that it reads.
 func (c *check) reads(files []*target, written []string) error {
 	out, in, found := write.Overlap(write.Existing(slices.Values(written)), c.inputs(files))

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -108,18 +106,11 @@ func newRedaction(a *app, f *redactFlags) (*redaction, error) {
 
 // run redacts the file that paths name.
 func (x *redaction) run(ctx context.Context, paths []string) error {
-	if info, err := os.Stat(paths[0]); err == nil && info.IsDir() {
-		return fmt.Errorf("%s: is a directory; expected a file", paths[0])
-	}
-	ts, err := x.targets(paths)
+	t, err := x.target(paths[0], "")
 	if err != nil {
 		return err
 	}
-	if len(ts.files) == 0 {
-		return fmt.Errorf("%s: is excluded", paths[0])
-	}
-	t := ts.files[0]
-	if err := x.admitsOut(t); err != nil {
+	if err := x.admitsOut(t, x.flags.out, x.flags.overwrite); err != nil {
 		return err
 	}
 	return x.described(t.path, contain.Do(func() error { return x.redact(ctx, t) }))
@@ -152,21 +143,6 @@ func (x *redaction) redact(ctx context.Context, t *target) error {
 		return err
 	}
 	return errFindings
-}
-
-// admitsOut returns an error if the run would write a file that it reads or that exists.
-func (x *redaction) admitsOut(t *target) error {
-	files := []*target{t}
-	if x.flags.out == "-" {
-		return x.overwrites(files)
-	}
-	if err := x.overwrites(files, x.flags.out); err != nil || x.flags.overwrite {
-		return err
-	}
-	for name := range write.Existing(slices.Values([]string{x.flags.out})) {
-		return fmt.Errorf("%s: already exists; --overwrite replaces it", name)
-	}
-	return nil
 }
 
 // write writes the redacted text.

@@ -199,17 +199,10 @@ func (x *showing) run(ctx context.Context, paths []string) error {
 	if len(paths) > 1 {
 		return errors.New("several files need --html and a directory: --html report/")
 	}
-	if info, err := os.Stat(paths[0]); paths[0] != "-" && err == nil && info.IsDir() {
-		return fmt.Errorf("%s: is a directory; expected a file, or --html report/ for pages of its sessions", paths[0])
-	}
-	ts, err := x.targets(paths)
+	t, err := x.target(paths[0], ", or --html report/ for pages of its sessions")
 	if err != nil {
 		return err
 	}
-	if len(ts.files) == 0 {
-		return fmt.Errorf("%s: is excluded", paths[0])
-	}
-	t := ts.files[0]
 	return x.described(t.path, contain.Do(func() error { return x.show(ctx, t) }))
 }
 

@@ -192,18 +192,11 @@ func (x *trimming) run(ctx context.Context, paths []string) error {
 	if paths[0] == "-" && x.flags.write {
 		return errors.New("--write: standard input cannot be written")
 	}
-	if info, err := os.Stat(paths[0]); paths[0] != "-" && err == nil && info.IsDir() {
-		return fmt.Errorf("%s: is a directory; expected a file", paths[0])
-	}
-	ts, err := x.targets(paths)
+	t, err := x.target(paths[0], "")
 	if err != nil {
 		return err
 	}
-	if len(ts.files) != 1 {
-		return cmp.Or(x.failed(), errReported)
-	}
-	t := ts.files[0]
-	if err := x.admitsOut(t); err != nil {
+	if err := x.admitsOut(t, x.flags.out, x.flags.overwrite); err != nil {
 		return err
 	}
 	x.now = x.settings(t.config)
@@ -218,31 +211,6 @@ func (x *trimming) run(ctx context.Context, paths []string) error {
 		return errFindings
 	}
 	return err
-}
-
-// failed returns errReported if a file could not be read.
-func (x *trimming) failed() error {
-	if len(x.summary.Failed) > 0 {
-		return errReported
-	}
-	return nil
-}
-
-// admitsOut returns an error if the run would write what it reads, or a file that exists.
-func (x *trimming) admitsOut(t *target) error {
-	files := []*target{t}
-	if err := x.prints(files); err != nil || x.flags.out == "-" {
-		return err
-	}
-	if err := x.overwrites(files, x.flags.out); err != nil {
-		return err
-	}
-	if !x.flags.overwrite {
-		for name := range write.Existing(slices.Values([]string{x.flags.out})) {
-			return fmt.Errorf("%s: already exists; --overwrite replaces it", name)
-		}
-	}
-	return nil
 }
 
 // trim trims a file, writes the result and reports.
