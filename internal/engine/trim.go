@@ -542,6 +542,19 @@ func (t *trimmer) carryOut(c *checker, l *messageList, h *trim.History, cuts sho
 	for _, e := range t.edits {
 		out.Cut.Size.Bytes += int64(len(e.Text)) - e.Span.Len()
 	}
+	t.tell(h, conv)
+	if cut.Index < len(conv.Messages) && cut.Head < cut.Index {
+		at := conv.Messages[cut.Index].Span()
+		out.Role = conv.Messages[cut.Index].Role
+		var err error
+		out.At, err = source.NewLines(t.src).Position(at.Start)
+		c.err = cmp.Or(c.err, err)
+	}
+}
+
+// tell says how much stays.
+func (t *trimmer) tell(h *trim.History, conv *transcript.Conversation) {
+	out, cut := t.out, t.out.Cut
 	out.Pinned = h.Pinned(cut)
 	for i := range conv.Messages {
 		if !h.Drops(cut, i) {
@@ -565,13 +578,6 @@ func (t *trimmer) carryOut(c *checker, l *messageList, h *trim.History, cuts sho
 	}
 	if t.req.Counts() {
 		out.Tokens = t.req.Tokens(cut.Size)
-	}
-	if cut.Index < len(conv.Messages) && cut.Head < cut.Index {
-		at := conv.Messages[cut.Index].Span()
-		out.Role = conv.Messages[cut.Index].Role
-		var err error
-		out.At, err = source.NewLines(t.src).Position(at.Start)
-		c.err = cmp.Or(c.err, err)
 	}
 }
 

@@ -483,6 +483,10 @@ func (l *logTrimmer) choose(c *checker, plan *repair.Plan) {
 		l.drop = l.dropped(func(r int32) bool { return !stays[r] }, from)
 	}
 	l.tell(h, conv)
+	if cut.Index < len(conv.Messages) && cut.Head < cut.Index {
+		l.out.Role = conv.Messages[cut.Index].Role
+		l.out.At, l.err = source.NewLines(l.src).Position(l.records[l.said[cut.Index].record].at.Start)
+	}
 	l.want.keep(conv, func(i int32) bool { return !h.Drops(cut, int(i)) })
 }
 
@@ -521,38 +525,6 @@ func (l *logTrimmer) measure(h *trim.History) {
 		default:
 			h.Sizes[owner].Bytes += size
 		}
-	}
-}
-
-// tell says what stays.
-func (l *logTrimmer) tell(h *trim.History, conv *transcript.Conversation) {
-	out, cut := l.out, l.out.Cut
-	out.Pinned = h.Pinned(cut)
-	for i := range conv.Messages {
-		if !h.Drops(cut, i) {
-			out.Kept++
-		}
-	}
-	out.Kept -= out.Pinned
-	for i := range conv.Calls {
-		if !h.Drops(cut, int(conv.Calls[i].Message)) {
-			out.Calls++
-		}
-	}
-	for i := range conv.Results {
-		if !h.Drops(cut, int(conv.Results[i].Message)) {
-			out.Results++
-			if l.req.ResultsMax > 0 && i >= len(conv.Results)-l.req.KeepResults && conv.Results[i].Payload.Len() > l.req.ResultsMax {
-				out.Spared++
-			}
-		}
-	}
-	if l.req.Counts() {
-		out.Tokens = l.req.Tokens(cut.Size)
-	}
-	if cut.Index < len(conv.Messages) && cut.Head < cut.Index {
-		out.Role = conv.Messages[cut.Index].Role
-		l.out.At, l.err = source.NewLines(l.src).Position(l.records[l.said[cut.Index].record].at.Start)
 	}
 }
 

@@ -3,11 +3,13 @@ package engine
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -118,6 +120,49 @@ func TestTrimCircle(t *testing.T) {
 	_, err := Trim(t.Context(), source.FromBytes("s.jsonl", []byte(text)), Options{}, &trim.Request{KeepLast: 1})
 	if want := "not trimmed: the parents of its records lead in a circle"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// TestTrimTaken: the last record of this log alone is a list of messages in another format.
+func TestTrimTaken(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "testdata", "transcripts", "qwen-code", "ok", "compressed.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Trim(t.Context(), source.FromBytes("s.jsonl", text), Options{}, &trim.Request{KeepFirst: 1})
+	if want := "not repaired: the repair would leave so little of the log that it would be taken for gemini"; err == nil || err.Error() != want || got.Changed() {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// TestTrimAbove: each record without a message goes with the message above it, however far that is, and
+// the time for many such records is that of reading them.
+func TestTrimAbove(t *testing.T) {
+	t.Parallel()
+	const n = 50_000
+	var b bytes.Buffer
+	parent := "null"
+	add := func(id, rest string) {
+		fmt.Fprintf(&b, `{"uuid":"%s","parentUuid":%s,"sessionId":"s",%s}`+"\n", id, parent, rest)
+		parent = strconv.Quote(id)
+	}
+	add("u1", `"type":"user","message":{"role":"user","content":"one"}`)
+	add("a1", `"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"1"}]}`)
+	for i := range n {
+		add("p"+strconv.Itoa(i), `"type":"progress"`)
+	}
+	add("u2", `"type":"user","message":{"role":"user","content":"two"}`)
+	add("q", `"type":"progress"`)
+	got, err := Trim(t.Context(), source.FromBytes("s.jsonl", b.Bytes()), Options{}, &trim.Request{KeepLastUser: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"uuid":"u2","parentUuid":null,"sessionId":"s","type":"user","message":{"role":"user","content":"two"}}
+{"uuid":"q","parentUuid":"u2","sessionId":"s","type":"progress"}
+`
+	if out := string(got.Pieces.Source().Text()); out != want {
+		t.Errorf("got %.500s, want %s", out, want)
 	}
 }
 

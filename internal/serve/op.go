@@ -118,6 +118,16 @@ func (r *request) most() int {
 	return defaultFindings
 }
 
+// asked returns the source that a request is about, and the options of the engine.
+func (s *Server) asked(r *request) (*source.Source, engine.Options, error) {
+	src, err := r.input()
+	if err != nil {
+		return nil, engine.Options{}, err
+	}
+	opts, err := s.options(r)
+	return src, opts, err
+}
+
 // options returns the options of the engine.
 func (s *Server) options(r *request) (o engine.Options, err error) {
 	o.Dialects, o.Send, o.StripReasoning, o.Placeholder = s.dialects(), r.send, r.stripReasoning, r.placeholder
@@ -201,11 +211,7 @@ func skipped(r *engine.Report) error {
 
 // check says what is wrong with a transcript.
 func check(ctx context.Context, s *Server, r *request, out *object) error {
-	src, err := r.input()
-	if err != nil {
-		return err
-	}
-	opts, err := s.options(r)
+	src, opts, err := s.asked(r)
 	if err != nil {
 		return err
 	}
@@ -223,11 +229,7 @@ func check(ctx context.Context, s *Server, r *request, out *object) error {
 
 // fix repairs a transcript.
 func fix(ctx context.Context, s *Server, r *request, out *object) error {
-	src, err := r.input()
-	if err != nil {
-		return err
-	}
-	opts, err := s.options(r)
+	src, opts, err := s.asked(r)
 	if err != nil {
 		return err
 	}
@@ -259,11 +261,7 @@ func fix(ctx context.Context, s *Server, r *request, out *object) error {
 
 // cut trims a transcript.
 func cut(ctx context.Context, s *Server, r *request, out *object) error {
-	src, err := r.input()
-	if err != nil {
-		return err
-	}
-	opts, err := s.options(r)
+	src, opts, err := s.asked(r)
 	if err != nil {
 		return err
 	}
