@@ -84,11 +84,11 @@ type Options struct {
 
 // asked reports whether a finding is repaired if its repair is allowed. An info is repaired only
 // if its rule is selected by name or a strategy is chosen for it.
-func (o *Options) asked(f *rules.Finding) bool {
-	if f.Rule.OnDemand != nil {
-		return o.demands(f.Rule)
+func (o *Options) asked(r *rules.Rule, s rules.Severity) bool {
+	if r.OnDemand != nil {
+		return o.demands(r)
 	}
-	return f.Severity >= rules.Warning || o.Explicit[f.Rule.Name] || o.Strategy[f.Rule.Name] != ""
+	return s >= rules.Warning || o.Explicit[r.Name] || o.Strategy[r.Name] != ""
 }
 
 // demands reports whether the user asked for the repairs of a rule that are only made on
@@ -219,7 +219,7 @@ func (c *checker) counted(f *rules.Finding) bool {
 	}
 	k := findingKind{rule: f.Rule, severity: f.Severity, most: most}
 	if f.Fix != nil && !c.unrepaired {
-		k.repairs, k.class, k.byStrategy = true, f.Fix.Class, f.Fix.ByStrategy || !c.opts.asked(f)
+		k.repairs, k.class, k.byStrategy = true, f.Fix.Class, f.Fix.ByStrategy || !c.opts.asked(f.Rule, f.Severity)
 	}
 	if c.part != nil {
 		c.part.kind = k
@@ -294,15 +294,11 @@ type checker struct {
 	// unfolded maps the spans of the current conversation; nil if they are spans of the
 	// source.
 	unfolded *unfold.Unfolded
-	// found holds the kept findings in the order of discovery. asked points to the first one
-	// about the current conversation, or about the file.
-	found Findings
-	asked packedRef
-	// operations are the repairs requested by the findings from asked on. offers holds the
-	// outcome of every operation, indexed by its number minus 1.
-	operations []*operation.Operation
-	offers     []offer
-	details    packed
+	// found are the kept findings, those about the current conversation or about the file from
+	// current on. offers are the repairs that they request.
+	found   hits
+	current int
+	offers  offers
 	// visit receives findings for repair; nil if nothing is to be repaired.
 	visit *round
 	// trim receives each conversation to be trimmed; nil if none is.
@@ -559,7 +555,7 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	if c.err == nil && c.see != nil {
 		c.err = c.view(plan)
 	}
-	c.operations, c.asked = nil, c.found.packed.end()
+	c.offers.open, c.current = nil, len(c.found.list)
 	c.unfolded, c.now = nil, looker{}
 }
 
@@ -676,7 +672,7 @@ func (c *checker) file(file *container.File) {
 	if c.err == nil && c.visit != nil {
 		c.err = c.visit.file(c, c.offered())
 	}
-	c.operations = nil
+	c.offers.open = nil
 }
 
 // torn yields the bytes of a file that may be the beginning of a record.

@@ -36,23 +36,14 @@ func (fs *Findings) Len() int { return fs.n }
 // Add adds a finding.
 func (fs *Findings) Add(f *Finding) {
 	fs.n++
-	w := packer{words: &fs.words, writes: true, out: fs.packed.spare[:0]}
-	w.finding(f)
-	fs.packed.spare = w.out
-	fs.packed.add(w.out)
+	fs.packed.write(&fs.words, func(p *packer) { p.finding(f) })
 }
 
 // All yields the findings in order.
-func (fs *Findings) All() iter.Seq[*Finding] { return fs.from(packedRef{}) }
-
-// from yields the findings from ref on.
-func (fs *Findings) from(ref packedRef) iter.Seq[*Finding] {
+func (fs *Findings) All() iter.Seq[*Finding] {
 	return func(yield func(*Finding) bool) {
-		for i := int(ref.chunk); i <= len(fs.packed.chunks); i++ {
+		for i := range len(fs.packed.chunks) + 1 {
 			r := packer{words: &fs.words, in: fs.packed.chunk(i)}
-			if i == int(ref.chunk) {
-				r.in = r.in[ref.at:]
-			}
 			for r.in != "" {
 				f := new(Finding)
 				r.finding(f)
@@ -131,33 +122,13 @@ func (p *packer) finding(f *Finding) {
 		f.Rule = p.rules[rule]
 	}
 	number(p, &f.Severity)
-	p.text(&f.Message)
-	p.text(&f.Discreet)
-	number(p, &f.Within)
 	p.span(&f.Span)
 	number(p, &f.Conversation)
-	number(p, &f.Turn)
 	number(p, &f.Record)
-	p.text(&f.CallID)
-	p.text(&f.Tool)
-	p.flag(&f.NestedID)
-	p.flag(&f.Recorded)
-	p.flag(&f.NestedTool)
-	p.word(&f.Kind)
-	p.word(&f.Refusal)
-	p.word(&f.Confidence)
-	sequence(p, &f.Related, func(r *rules.Related) {
-		p.text(&r.Message)
-		p.span(&r.Span)
-	})
 	p.operation(&f.Fix)
-	p.text(&f.Unfixed)
-	p.word(&f.Offer)
+	p.told(f)
 	p.word(&f.Path)
-	p.word(&f.Dialect)
 	p.text(&f.Pointer)
-	number(p, &f.Index)
-	p.text(&f.Place)
 	p.position(&f.Start)
 	p.position(&f.End)
 	sequence(p, &f.RelatedAt, p.position)
@@ -171,6 +142,32 @@ func (p *packer) finding(f *Finding) {
 		p.position(&f.EditAt[1])
 	}
 	p.operation(&f.withheld)
+}
+
+// told packs what a rule says of a finding besides its place and its repair, and where the message is in
+// its conversation.
+func (p *packer) told(f *Finding) {
+	p.text(&f.Message)
+	p.text(&f.Discreet)
+	number(p, &f.Within)
+	number(p, &f.Turn)
+	p.text(&f.CallID)
+	p.text(&f.Tool)
+	p.flag(&f.NestedID)
+	p.flag(&f.Recorded)
+	p.flag(&f.NestedTool)
+	p.word(&f.Kind)
+	p.word(&f.Refusal)
+	p.word(&f.Confidence)
+	sequence(p, &f.Related, func(r *rules.Related) {
+		p.text(&r.Message)
+		p.span(&r.Span)
+	})
+	p.text(&f.Unfixed)
+	p.word(&f.Offer)
+	p.word(&f.Dialect)
+	number(p, &f.Index)
+	p.text(&f.Place)
 }
 
 func (p *packer) excerpt(e *Excerpt) {

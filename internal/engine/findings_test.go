@@ -1,13 +1,17 @@
 package engine
 
 import (
+	cmp2 "cmp"
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -68,13 +72,11 @@ var sameFindings = cmp.Options{
 	cmp.Comparer(func(a, b *rules.Rule) bool { return a == b }),
 }
 
-// TestFindings: findings are unpacked as they were packed, starting at any of them.
+// TestFindings: findings are unpacked as they were packed.
 func TestFindings(t *testing.T) {
 	want := madeUp(500)
 	var fs Findings
-	var refs []packedRef
 	for i := range want {
-		refs = append(refs, fs.packed.end())
 		fs.Add(&want[i])
 	}
 	if fs.Len() != len(want) || len(fs.packed.chunks) < 3 {
@@ -82,18 +84,6 @@ func TestFindings(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, fs.List(), sameFindings); diff != "" {
 		t.Fatal(diff)
-	}
-	read := unpacker{packed: &fs.packed}
-	for _, i := range rand.New(rand.NewPCG(1, 1)).Perm(len(want)) {
-		var f Finding
-		r := packer{words: &fs.words, in: read.from(refs[i])}
-		r.finding(&f)
-		for g := range fs.from(refs[i]) {
-			if diff := cmp.Diff(want[i], f, sameFindings) + cmp.Diff(want[i], *g, sameFindings); diff != "" {
-				t.Fatalf("finding %d: %s", i, diff)
-			}
-			break
-		}
 	}
 	seen := fs.Changed(func(f *Finding) { f.Message = "seen" })
 	for f := range seen.All() {
@@ -107,6 +97,77 @@ func TestFindings(t *testing.T) {
 	var none Findings
 	if none.Len() != 0 || none.List() != nil {
 		t.Error("an empty list has findings")
+	}
+}
+
+// TestHits: hits are flat and small, and the finding of each, in any order, has what was kept of it.
+func TestHits(t *testing.T) {
+	if size := unsafe.Sizeof(hit{}); size > 40 {
+		t.Errorf("a hit takes %d bytes", size)
+	}
+	want := madeUp(500)
+	var hs hits
+	for i := range want {
+		f := &want[i]
+		f.Conversation, f.Record = f.Conversation%1000-1, f.Record%1000
+		hs.add(f)
+		*f = Finding{Finding: f.Finding, Dialect: f.Dialect, Index: f.Index, Place: f.Place}
+		if f.Fix != nil {
+			f.Fix = &operation.Operation{ID: f.Fix.ID}
+		}
+	}
+	if len(hs.packed.chunks) < 3 {
+		t.Fatalf("%d chunks", len(hs.packed.chunks))
+	}
+	from := unpacker{packed: &hs.packed}
+	for _, i := range rand.New(rand.NewPCG(1, 1)).Perm(len(want)) {
+		if diff := cmp.Diff(want[i], *hs.finding(&hs.list[i], &from), sameFindings); diff != "" {
+			t.Fatalf("finding %d: %s", i, diff)
+		}
+	}
+	n := 300
+	for f := range hs.findings(n) {
+		if diff := cmp.Diff(want[n], *f, sameFindings); diff != "" {
+			t.Fatalf("finding %d: %s", n, diff)
+		}
+		n++
+	}
+	if n != len(want) {
+		t.Errorf("%d findings", n)
+	}
+}
+
+// TestHitsSorted: hits are in the order of a sort of their findings.
+func TestHitsSorted(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 8))
+	all := rules.All()
+	var want []Finding
+	var hs hits
+	for i := range 3000 {
+		start := int64(rnd.IntN(20))
+		f := Finding{Finding: rules.Finding{
+			Rule: all[rnd.IntN(3)], Message: strconv.Itoa(rnd.IntN(4)), Span: source.Span{Start: start, End: start + int64(rnd.IntN(3))}, Turn: i,
+		}}
+		want = append(want, f)
+		hs.add(&f)
+	}
+	slices.SortStableFunc(want, func(a, b Finding) int {
+		return cmp2.Or(cmp2.Compare(a.Span.Start, b.Span.Start), cmp2.Compare(a.Span.End, b.Span.End), cmp2.Compare(a.Rule.Name, b.Rule.Name), cmp2.Compare(a.Message, b.Message))
+	})
+	hs.sort(&unpacker{packed: &hs.packed})
+	if diff := cmp.Diff(want, slices.Collect(values(hs.findings(0))), sameFindings); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// values yields what pointers point to.
+func values[T any](list iter.Seq[*T]) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for v := range list {
+			if !yield(*v) {
+				return
+			}
+		}
 	}
 }
 

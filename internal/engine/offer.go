@@ -8,7 +8,6 @@ import (
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/repair"
-	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -20,6 +19,21 @@ type offer struct {
 	class      operation.Class
 	state      offerState
 	byStrategy bool
+}
+
+// offers holds the outcome of every operation, indexed by its number minus 1.
+type offers struct {
+	list    []offer
+	details packed
+	// open are the last operations, those that the current findings request.
+	open []*operation.Operation
+}
+
+// add adds an offer with its details.
+func (os *offers) add(o offer, d *details) {
+	o.details = os.details.end()
+	os.details.write(nil, func(p *packer) { p.details(d) })
+	os.list = append(os.list, o)
 }
 
 // details are the texts that reports show about an offer.
@@ -68,30 +82,30 @@ func (c *checker) inRows() bool {
 	return f.Framing == source.FramingLines && f.Container == detect.ContainerConversations
 }
 
-// ask notes the repair that a finding requests, and numbers it.
-func (c *checker) ask(op *operation.Operation) {
-	if op.ID > 0 {
+// ask notes the repair that a finding requests, if any, and numbers it.
+func (os *offers) ask(op *operation.Operation) {
+	if op == nil || op.ID > 0 {
 		return
 	}
-	c.operations = append(c.operations, op)
-	c.offers = append(c.offers, offer{})
-	op.ID = int32(len(c.offers))
+	os.open = append(os.open, op)
+	os.list = append(os.list, offer{})
+	op.ID = int32(len(os.list))
 }
 
-// askers yields the current findings whose repair is in a state.
-func (c *checker) askers(state offerState) iter.Seq[*rules.Finding] {
-	return func(yield func(*rules.Finding) bool) {
-		if len(c.operations) == 0 {
+// wishes yields the current findings whose repair is in a state, as wishes.
+func (c *checker) wishes(state offerState) iter.Seq[wish] {
+	return func(yield func(wish) bool) {
+		if len(c.offers.open) == 0 {
 			return
 		}
-		first := int32(len(c.offers) - len(c.operations))
-		for f := range c.found.from(c.asked) {
-			if f.Fix == nil || c.offers[f.Fix.ID-1].state != state {
+		first := int32(len(c.offers.list) - len(c.offers.open))
+		for i := c.current; i < len(c.found.list); i++ {
+			h := &c.found.list[i]
+			if h.operation == 0 || c.offers.list[h.operation-1].state != state {
 				continue
 			}
-			own := f.Finding
-			own.Fix = c.operations[f.Fix.ID-1-first]
-			if !yield(&own) {
+			op := c.offers.open[h.operation-1-first]
+			if !yield(wish{op, c.found.rule(h), h.severity, h.record, int(h.conversation), h.span}) {
 				return
 			}
 		}
@@ -99,22 +113,29 @@ func (c *checker) askers(state offerState) iter.Seq[*rules.Finding] {
 }
 
 // offered yields the current findings whose repairs can be carried out.
-func (c *checker) offered() iter.Seq[*rules.Finding] { return c.askers(offerMade) }
+func (c *checker) offered() iter.Seq[wish] { return c.wishes(offerMade) }
 
 // decide sets the outcome of an operation.
 func (c *checker) decide(op *operation.Operation, state offerState, d details) {
-	o := &c.offers[op.ID-1]
-	o.state, o.class, o.byStrategy, o.details = state, op.Class, op.ByStrategy, c.details.end()
+	os := &c.offers
+	o := &os.list[op.ID-1]
+	o.state, o.class, o.byStrategy, o.details = state, op.Class, op.ByStrategy, os.details.end()
 	if state != offerUnable {
 		d.title = op.Title
 	}
 	if !c.opts.Edits {
 		d.edits = nil
 	}
-	p := packer{writes: true, out: c.details.spare[:0]}
-	p.details(&d)
-	c.details.spare = p.out
-	c.details.add(p.out)
+	os.details.write(nil, func(p *packer) { p.details(&d) })
+}
+
+// read returns the details of an offer, nothing if nobody has decided it.
+func (o *offer) read(from *unpacker) (d details) {
+	if o.state != offerAsked {
+		r := packer{in: from.from(o.details)}
+		r.details(&d)
+	}
+	return d
 }
 
 func (p *packer) details(d *details) {
@@ -128,8 +149,8 @@ func (c *checker) withhold(why string) {
 	if why != "" {
 		why = onlyChecked + why
 	}
-	for f := range c.askers(offerAsked) {
-		c.decide(f.Fix, offerWithheld, details{why: why})
+	for w := range c.wishes(offerAsked) {
+		c.decide(w.Operation, offerWithheld, details{why: why})
 	}
 }
 
@@ -146,8 +167,8 @@ func (c *checker) offer(plan *repair.Plan) (map[*operation.Operation]edit.Fix, e
 	kept := plan.Conv.Use == transcript.UseDataset || plan.Conv.Use == transcript.UseTrace
 	var able map[*operation.Operation]edit.Fix
 	most := c.tried + c.allowance(plan.Conv)
-	for f := range c.askers(offerAsked) {
-		op := f.Fix
+	for w := range c.wishes(offerAsked) {
+		op := w.Operation
 		if !c.goesOn(workOfFinding) {
 			return nil, c.err
 		}
@@ -163,14 +184,14 @@ func (c *checker) offer(plan *repair.Plan) (map[*operation.Operation]edit.Fix, e
 				return nil, err
 			}
 			if !ok {
-				c.decide(f.Fix, offerUnable, details{why: unfit})
+				c.decide(op, offerUnable, details{why: unfit})
 				continue
 			}
 			if class := repair.ClassOf(&fix); class > op.Class {
-				op.Class, op.ByStrategy = class, op.ByStrategy || kept && c.opts.Strategy[f.Rule.Name] == ""
+				op.Class, op.ByStrategy = class, op.ByStrategy || kept && c.opts.Strategy[w.rule.Name] == ""
 			}
 		}
-		c.decide(f.Fix, offerMade, details{edits: fix.Edits})
+		c.decide(op, offerMade, details{edits: fix.Edits})
 		if c.visit != nil {
 			if able == nil {
 				able = map[*operation.Operation]edit.Fix{}
@@ -183,24 +204,24 @@ func (c *checker) offer(plan *repair.Plan) (map[*operation.Operation]edit.Fix, e
 
 // offerOnFile offers the repairs of findings about the file.
 func (c *checker) offerOnFile() error {
-	for f := range c.askers(offerAsked) {
+	for w := range c.wishes(offerAsked) {
 		if !c.goesOn(workOfFinding) {
 			return c.err
 		}
-		if _, replaces := f.Fix.Do.(*operation.ReplaceBytes); replaces && c.merging[f.Record] {
-			c.decide(f.Fix, offerUnable, details{why: "two ids that differ only in these bytes would become the same"})
+		if _, replaces := w.Do.(*operation.ReplaceBytes); replaces && c.merging[w.record] {
+			c.decide(w.Operation, offerUnable, details{why: "two ids that differ only in these bytes would become the same"})
 			continue
 		}
-		fix, ok, err := c.onFile(wishOf(f))
+		fix, ok, err := c.onFile(w)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			c.decide(f.Fix, offerUnable, details{why: unfit})
+			c.decide(w.Operation, offerUnable, details{why: unfit})
 			continue
 		}
-		f.Fix.Class = max(f.Fix.Class, repair.ClassOf(&fix))
-		c.decide(f.Fix, offerMade, details{edits: fix.Edits})
+		w.Class = max(w.Class, repair.ClassOf(&fix))
+		c.decide(w.Operation, offerMade, details{edits: fix.Edits})
 	}
 	return nil
 }
@@ -208,12 +229,10 @@ func (c *checker) offerOnFile() error {
 // repair gives a finding the outcome of the repair that it requests.
 func (p *placer) repair(f *Finding) {
 	if f.Fix != nil {
-		o := &p.offers[f.Fix.ID-1]
+		o := &p.offers.list[f.Fix.ID-1]
 		f.Fix = nil
-		r := packer{in: p.details.from(o.details)}
-		var d details
-		r.details(&d)
-		byStrategy := o.byStrategy || !p.opts.asked(&f.Finding)
+		d := o.read(&p.details)
+		byStrategy := o.byStrategy || !p.opts.asked(f.Rule, f.Severity)
 		op := &operation.Operation{Class: o.class, Title: d.title, ByStrategy: byStrategy}
 		switch {
 		case o.state == offerWithheld, o.state == offerMade && p.report.File.CheckOnly != "":

@@ -35,6 +35,14 @@ func (p *packed) add(text []byte) {
 	p.open = p.open[:0]
 }
 
+// write adds a text that a packer writes.
+func (p *packed) write(w *words, what func(*packer)) {
+	out := packer{words: w, writes: true, out: p.spare[:0]}
+	what(&out)
+	p.spare = out.out
+	p.add(out.out)
+}
+
 // chunk returns all texts of a chunk.
 func (p *packed) chunk(i int) string {
 	if i == len(p.chunks) {

@@ -8,34 +8,20 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"slices"
-	"sort"
 	"unicode/utf8"
 
-	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A foundAt is the position of a finding and where the finding is kept.
-type foundAt struct {
-	start, end int64
-	ref        packedRef
-	rule       uint16 // numbered as in the list of findings
-	record     int32
-}
-
 // keep keeps a finding until all are known.
 func (c *checker) keep(f *rules.Finding, index int, place string) {
-	out := Finding{Finding: *f, Path: c.src.Name(), Index: index, Place: place}
-	if f.Fix != nil {
-		c.ask(f.Fix)
-		out.Fix = &operation.Operation{ID: f.Fix.ID} // the other fields may still change
-	}
+	out := Finding{Finding: *f, Index: index, Place: place}
+	c.offers.ask(f.Fix)
 	if f.Conversation >= 0 {
 		out.Dialect = c.dials[f.Conversation-c.firstDial]
 	}
-	c.found.Add(&out)
+	c.found.add(&out)
 }
 
 // place sorts the findings and resolves their positions. It reads the source once for lines
@@ -45,12 +31,13 @@ func (c *checker) place(excerpts bool) error {
 		c.placer = &placer{checker: c, excerpts: excerpts, lines: source.NewLines(c.src)}
 	}
 	p := c.placer
-	p.found, p.details = unpacker{packed: &c.found.packed}, unpacker{packed: &c.details}
-	at := p.sorted()
-	for lo, hi := 0, 0; lo < len(at); lo = hi {
-		for hi = lo; hi < len(at) && at[hi].record == at[lo].record; hi++ { // the findings of a record are adjacent
+	p.texts, p.details = unpacker{packed: &c.found.packed}, unpacker{packed: &c.offers.details}
+	c.found.sort(&p.texts)
+	list := c.found.list
+	for lo, hi := 0, 0; lo < len(list); lo = hi {
+		for hi = lo; hi < len(list) && list[hi].record == list[lo].record; hi++ { // the findings of a record are adjacent
 		}
-		if err := p.record(at[lo:hi]); err != nil {
+		if err := p.record(list[lo:hi]); err != nil {
 			return err
 		}
 	}
@@ -61,7 +48,7 @@ func (c *checker) place(excerpts bool) error {
 type placer struct {
 	*checker
 	excerpts       bool
-	found, details unpacker
+	texts, details unpacker // of the hits and of the offers
 	lines          *source.Lines
 	text           []byte // of a record
 	// prints are the fingerprints, by the hash of their inputs, and equal the number of
@@ -72,63 +59,9 @@ type placer struct {
 	numbered int32
 }
 
-// at returns a finding as it was kept.
-func (p *placer) at(a *foundAt) *Finding {
-	f := new(Finding)
-	r := packer{words: &p.checker.found.words, in: p.found.from(a.ref)}
-	r.finding(f)
-	return f
-}
-
-// sorted returns where the findings are kept, sorted by position.
-func (p *placer) sorted() []foundAt {
-	found := &p.checker.found
-	at := make([]foundAt, 0, found.n)
-	for i := range len(found.packed.chunks) + 1 {
-		whole := found.packed.chunk(i)
-		for r := (packer{words: &found.words, in: whole}); r.in != ""; {
-			ref := packedRef{int32(i), uint16(len(whole) - len(r.in))}
-			var f Finding
-			r.finding(&f)
-			at = append(at, foundAt{f.Span.Start, f.Span.End, ref, uint16(found.words.rule(f.Rule)), f.Record})
-		}
-	}
-	names := found.words.rules
-	same := func(a, b foundAt) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), cmp.Compare(names[a.rule].Name, names[b.rule].Name))
-	}
-	slices.SortFunc(at, func(a, b foundAt) int {
-		return cmp.Or(same(a, b), cmp.Compare(a.ref.chunk, b.ref.chunk), cmp.Compare(a.ref.at, b.ref.at))
-	})
-	for lo, hi := 0, 0; lo < len(at); lo = hi {
-		for hi = lo + 1; hi < len(at) && same(at[lo], at[hi]) == 0; hi++ {
-		}
-		if hi-lo > 1 {
-			p.sortMessages(at[lo:hi])
-		}
-	}
-	return at
-}
-
-// sortMessages sorts findings of one rule at one place by message.
-func (p *placer) sortMessages(at []foundAt) {
-	type said struct {
-		message string
-		foundAt
-	}
-	list := make([]said, len(at))
-	for i := range at {
-		list[i] = said{p.at(&at[i]).Message, at[i]}
-	}
-	sort.SliceStable(list, func(i, j int) bool { return list[i].message < list[j].message })
-	for i := range list {
-		at[i] = list[i].foundAt
-	}
-}
-
 // record resolves the findings of one record. It reads the record once more, and finds all
 // their JSON pointers in one walk.
-func (p *placer) record(at []foundAt) error {
+func (p *placer) record(at []hit) error {
 	file := p.report.File
 	index := at[0].record
 	record := file.Document.Value
@@ -155,7 +88,7 @@ func (p *placer) record(at []foundAt) error {
 	if known {
 		spans := make([]source.Span, len(at))
 		for i := range at {
-			spans[i] = source.Span{Start: at[i].start, End: at[i].end}
+			spans[i] = at[i].span
 		}
 		pointers = p.src.Pointers(record, spans)
 	}
@@ -164,7 +97,8 @@ func (p *placer) record(at []foundAt) error {
 		if !p.goesOn(workOfFinding) {
 			return p.err
 		}
-		f := p.at(&at[i])
+		f := p.found.finding(&at[i], &p.texts)
+		f.Path = p.src.Name()
 		if known {
 			if !p.unreadable[index] {
 				f.Pointer = pointers[i]

@@ -9,7 +9,6 @@ import (
 
 	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/container"
-	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -19,12 +18,11 @@ import (
 type rowPart struct {
 	file           *container.File
 	calls, results int
-	found          Findings
+	found          hits
 	kinds          []findingKind // of each of found; the zero kind if all of it are kept
 	kind           findingKind   // of the finding that is being counted
 	over           map[findingKind]int
-	offers         []offer
-	details        packed
+	offers         offers
 	merging        map[int32]bool
 	units          []Unit // if they are asked for
 }
@@ -99,8 +97,8 @@ func (w *rowChecker) check(st *rowStretch) {
 // begin begins a part.
 func (w *rowChecker) begin() {
 	c := w.checker
-	c.part, c.report, c.found, c.kinds = &rowPart{}, &Report{Path: c.src.Name(), File: w.in.File()}, Findings{}, nil
-	c.operations, c.offers, c.details, c.asked, c.dials, c.firstDial = nil, nil, packed{}, packedRef{}, nil, 0
+	c.part, c.report, c.found, c.kinds = &rowPart{}, &Report{Path: c.src.Name(), File: w.in.File()}, hits{}, nil
+	c.offers, c.current, c.dials, c.firstDial = offers{}, 0, nil, 0
 	c.merging = map[int32]bool{}
 	clear(c.logs)
 }
@@ -109,7 +107,7 @@ func (w *rowChecker) begin() {
 func (w *rowChecker) end() *rowPart {
 	c, p := w.checker, w.part
 	p.file = w.in.Cut()
-	p.calls, p.results, p.found, p.offers, p.details, p.merging = c.report.Calls, c.report.Results, c.found, c.offers, c.details, c.merging
+	p.calls, p.results, p.found, p.offers, p.merging = c.report.Calls, c.report.Results, c.found, c.offers, c.merging
 	for k, n := range c.kinds {
 		if n.n > k.most {
 			if p.over == nil {
@@ -128,7 +126,7 @@ func (w *rowChecker) ended(row *Unit) error {
 	if w.sound == nil {
 		w.sound = &rowPart{file: &container.File{Decision: f.Decision}}
 	}
-	if row.Caught == nil && len(f.Faults)+len(f.Broken)+len(f.Keys)+len(f.Links)+len(f.Logs)+c.found.n+len(c.kinds) == 0 && f.CheckOnly == "" {
+	if row.Caught == nil && len(f.Faults)+len(f.Broken)+len(f.Keys)+len(f.Links)+len(f.Logs)+len(c.found.list)+len(c.kinds) == 0 && f.CheckOnly == "" {
 		s := w.sound
 		s.file.Join(f, 0)
 		f.Clear()
@@ -291,7 +289,7 @@ func (c *checker) addStretch(reading *container.Reading, st *rowStretch) error {
 			u := &p.units[i]
 			u.Record += before
 			u.File = c.report
-			if c.found.n+len(c.report.File.Faults)+len(c.report.File.Broken)+len(c.report.File.Keys)+len(c.report.File.Links) == 0 && u.Caught == nil {
+			if len(c.found.list)+len(c.report.File.Faults)+len(c.report.File.Broken)+len(c.report.File.Keys)+len(c.report.File.Links) == 0 && u.Caught == nil {
 				if err := c.units.take(u); err != nil {
 					return err
 				}
@@ -312,31 +310,20 @@ func (c *checker) addStretch(reading *container.Reading, st *rowStretch) error {
 // add adds what was found in the next rows. before is how many records are in front of the stretch.
 func (c *checker) add(p *rowPart, before int32) {
 	file := c.report.File
-	conversations, offers := file.Conversations, int32(len(c.offers))
+	conversations, asked := file.Conversations, int32(len(c.offers.list))
 	file.Join(p.file, before)
 	c.report.Calls += p.calls
 	c.report.Results += p.results
 	for record := range p.merging {
 		c.merging[record+before] = true
 	}
-	from := unpacker{packed: &p.details}
-	for _, o := range p.offers {
-		if o.state == offerAsked { // nobody has decided it, so it has no details
-			c.offers = append(c.offers, o)
-			continue
-		}
-		r := packer{in: from.from(o.details)}
-		var d details
-		r.details(&d)
-		o.details = c.details.end()
-		w := packer{writes: true, out: c.details.spare[:0]}
-		w.details(&d)
-		c.details.spare = w.out
-		c.details.add(w.out)
-		c.offers = append(c.offers, o)
+	from := unpacker{packed: &p.offers.details}
+	for _, o := range p.offers.list {
+		d := o.read(&from)
+		c.offers.add(o, &d)
 	}
 	i := 0
-	for f := range p.found.All() {
+	for f := range p.found.findings(0) {
 		k := p.kinds[i]
 		i++
 		if k.rule != nil && c.over(k, 1) > 0 {
@@ -347,12 +334,12 @@ func (c *checker) add(p *rowPart, before int32) {
 			f.Conversation += conversations
 		}
 		if f.Fix != nil {
-			f.Fix = &operation.Operation{ID: f.Fix.ID + offers}
+			f.Fix.ID += asked
 		}
-		c.found.Add(f)
+		c.found.add(f)
 	}
 	for k, n := range p.over {
 		c.over(k, n)
 	}
-	c.asked = c.found.packed.end() // the next findings are about other rows or the file
+	c.current = len(c.found.list) // the next findings are about other rows or the file
 }

@@ -37,11 +37,14 @@ type FixOptions struct {
 func (o *FixOptions) Allows(f *Finding) bool { return o.allows(&f.Finding) }
 
 // allows reports whether the repair of a finding may be carried out.
-func (o *FixOptions) allows(f *rules.Finding) bool {
-	if f.Fix == nil || f.Fix.ByStrategy {
+func (o *FixOptions) allows(f *rules.Finding) bool { return o.grants(f.Fix, f.Rule, f.Severity) }
+
+// grants reports whether the repair that a finding of a rule requests may be carried out.
+func (o *FixOptions) grants(op *operation.Operation, r *rules.Rule, s rules.Severity) bool {
+	if op == nil || op.ByStrategy {
 		return false
 	}
-	return o.asked(f) && o.covers(f.Rule, f.Fix.Class)
+	return o.asked(r, s) && o.covers(r, op.Class)
 }
 
 // covers reports whether repairs of a rule and a class are allowed.
@@ -463,21 +466,21 @@ func (r *round) needs(f *rules.Finding) bool { return r.opts.allows(f) }
 type wish struct {
 	*operation.Operation
 	rule         *rules.Rule
+	severity     rules.Severity
+	record       int32
 	conversation int
 	span         source.Span
 }
 
-func wishOf(f *rules.Finding) wish { return wish{f.Fix, f.Rule, f.Conversation, f.Span} }
-
 // wishes returns the operations that may be carried out, in the order in which overlapping
 // ones are made. If several findings share one operation, the first finding counts.
-func (r *round) wishes(found iter.Seq[*rules.Finding]) []wish {
+func (r *round) wishes(found iter.Seq[wish]) []wish {
 	var out []wish
 	seen := map[*operation.Operation]bool{}
-	for f := range found {
-		if !r.last && r.opts.allows(f) && !seen[f.Fix] {
-			seen[f.Fix] = true
-			out = append(out, wishOf(f))
+	for w := range found {
+		if !r.last && r.opts.grants(w.Operation, w.rule, w.severity) && !seen[w.Operation] {
+			seen[w.Operation] = true
+			out = append(out, w)
 		}
 	}
 	sort.SliceStable(out, func(i, j int) bool { return repair.Before(out[i].Operation, out[j].Operation) < 0 })
@@ -487,7 +490,7 @@ func (r *round) wishes(found iter.Seq[*rules.Finding]) []wish {
 // conversation takes the fixes that the findings of a conversation request. fixes holds the
 // fix of each operation alone. Operations on the results of one turn become one fix if
 // possible.
-func (r *round) conversation(c *checker, plan *repair.Plan, found iter.Seq[*rules.Finding], fixes map[*operation.Operation]edit.Fix) error {
+func (r *round) conversation(c *checker, plan *repair.Plan, found iter.Seq[wish], fixes map[*operation.Operation]edit.Fix) error {
 	if r.facts.src != nil { // trim has another proof
 		r.facts.add(plan)
 	}
@@ -612,7 +615,7 @@ func (r *round) done(fix *edit.Fix, wishes ...wish) {
 
 // file takes the fixes that the findings about the file request. While the bytes of records
 // change, conversations are left alone.
-func (r *round) file(c *checker, found iter.Seq[*rules.Finding]) error {
+func (r *round) file(c *checker, found iter.Seq[wish]) error {
 	wishes := r.wishes(found)
 	onLinks := func(w wish) bool { return w.rule.Category == rules.Links }
 	onBytes := slices.DeleteFunc(slices.Clone(wishes), onLinks)

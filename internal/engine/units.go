@@ -200,7 +200,7 @@ func (u *units) endRow(c *checker) error {
 func (u *units) judge(c *checker) (caught error) {
 	defer contain.Catch(&caught)
 	file := c.report.File
-	if len(file.Faults)+len(file.Broken)+len(file.Keys)+len(file.Links)+c.found.n == 0 {
+	if len(file.Faults)+len(file.Broken)+len(file.Keys)+len(file.Links)+len(c.found.list) == 0 {
 		return nil
 	}
 	if d := c.opts.Dialects.ByName(file.Dialect); d != nil { // as it will be known of the file
@@ -221,15 +221,15 @@ func (c *checker) forget() {
 	f.CheckOnly = "" // of this row
 	f.Logs = nil
 	clear(c.logs)
-	if len(f.Faults)+len(f.Broken)+len(f.Keys)+len(f.Links)+c.found.n == 0 {
+	if len(f.Faults)+len(f.Broken)+len(f.Keys)+len(f.Links)+len(c.found.list) == 0 {
 		return
 	}
 	f.Faults, f.Broken, f.Keys, f.Links = f.Faults[:0], f.Broken[:0], f.Keys[:0], f.Links[:0]
 	clear(c.merging)
 	clear(c.unreadable)
 	c.report.Findings = Findings{}
-	c.found = Findings{words: c.found.words}
-	c.asked, c.operations, c.offers, c.details = packedRef{}, nil, c.offers[:0], packed{}
+	c.found = hits{list: c.found.list[:0], words: c.found.words}
+	c.current, c.offers = 0, offers{list: c.offers.list[:0]}
 }
 
 // end passes on what is left once the source has been read.

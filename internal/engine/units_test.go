@@ -116,7 +116,7 @@ func TestUnitsMemory(t *testing.T) {
 	}
 	f := c.report.File
 	for name, n := range map[string]int{
-		"findings": c.found.n, "reported": c.report.Findings.n, "offers": len(c.offers), "dialects": len(c.dials), "logs": len(c.logs),
+		"findings": len(c.found.list), "reported": c.report.Findings.n, "offers": len(c.offers.list), "dialects": len(c.dials), "logs": len(c.logs),
 		"faults": len(f.Faults), "keys": len(f.Keys), "links": len(f.Links), "unreadable": len(c.unreadable), "merging": len(c.merging),
 	} {
 		if n > 1 {

@@ -93,7 +93,7 @@ func (v *View) RecordSpan(n int32) source.Span {
 // them, and their places in the file are not known yet.
 func (v *View) Findings() iter.Seq[*rules.Finding] {
 	return func(yield func(*rules.Finding) bool) {
-		for f := range v.c.found.from(v.c.asked) {
+		for f := range v.c.found.findings(v.c.current) {
 			if !yield(&f.Finding) {
 				return
 			}
