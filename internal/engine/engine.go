@@ -214,7 +214,7 @@ func (c *checker) counted(f *rules.Finding) bool {
 	if c.opts.Shown != nil && !c.opts.Shown(f.Rule, f.Severity) {
 		most = 0
 	}
-	if most == math.MaxInt || c.visit != nil && c.visit.needs(f) {
+	if most == math.MaxInt || c.round != nil && c.round.needs(f) {
 		return false
 	}
 	k := findingKind{rule: f.Rule, severity: f.Severity, most: most}
@@ -252,7 +252,7 @@ func (c *checker) over(k findingKind, n int) int {
 
 // seen reports whether the message of such a finding will be shown to anybody.
 func (c *checker) seen(r *rules.Rule, s rules.Severity) bool {
-	if c.opts.Shown == nil || c.opts.Ignore != nil || c.visit != nil {
+	if c.opts.Shown == nil || c.opts.Ignore != nil || c.round != nil {
 		return true
 	}
 	if set, is := c.opts.Severity[r.Name]; is {
@@ -299,12 +299,11 @@ type checker struct {
 	found   hits
 	current int
 	offers  offers
-	// visit receives findings for repair; nil if nothing is to be repaired.
-	visit *round
-	// trim receives each conversation to be trimmed; nil if none is.
-	trim *trimmer
-	// see receives each conversation to be looked at; nil if none is.
-	see func(*View) error
+	// round is the round of repairs that the check is part of; nil if there is none.
+	round *round
+	// then sees each conversation once its repairs are offered, with the fixes that a round may
+	// take; nil if nobody asks for that.
+	then func(plan *repair.Plan, able fixes) error
 	// kinds count the findings, unless all are kept.
 	kinds map[findingKind]kindCount
 	// now looks at the current conversation. same and placeholder ask about it.
@@ -341,7 +340,7 @@ func newChecker(src *source.Source, opts Options) *checker {
 func (c *checker) renew() {
 	was := *c
 	*c = *newChecker(was.src, was.opts)
-	c.report, c.ctx, c.left, c.err, c.units, c.see = was.report, was.ctx, was.left, was.err, was.units, was.see
+	c.report, c.ctx, c.left, c.err, c.units, c.then = was.report, was.ctx, was.left, was.err, was.units, was.then
 	c.report.Findings, c.report.Rest = Findings{}, nil
 	if was.part != nil {
 		c.part = &rowPart{}
@@ -372,7 +371,7 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 	c.ctx = ctx
 	var log *repair.Log // receives each record
 	var look func(source.Record)
-	if c.visit != nil || c.units != nil {
+	if c.round != nil || c.units != nil {
 		look = func(rec source.Record) {
 			if log != nil {
 				log.Add(rec)
@@ -385,11 +384,11 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 	reading := container.Open(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect, Request: c.opts.Request}, look)
 	file := reading.File
 	c.report.File = file
-	if c.visit != nil && c.visit.first { // later rounds mostly have nothing left to repair
+	if c.round != nil && c.round.first { // later rounds mostly have nothing left to repair
 		log = c.logOf(file)
 	}
 	conversations := reading.Conversations
-	if c.visit == nil && c.trim == nil && c.see == nil && reading.SideBySide() {
+	if c.then == nil && reading.SideBySide() {
 		conversations = func(yield func(*transcript.Conversation, error) bool) {
 			if err := c.sideBySide(reading); err != nil {
 				yield(nil, err)
@@ -427,7 +426,7 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	// A repair reports the findings before the first round and after the last one.
-	if last := c.visit == nil || len(c.visit.repairs) == 0; last || c.visit.first {
+	if last := c.round == nil || len(c.round.repairs) == 0; last || c.round.first {
 		if err := c.place(c.opts.Excerpts); err != nil { // the former are left if the file is not written
 			return nil, err
 		}
@@ -437,7 +436,7 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 
 // rules returns the rules to run; a repair runs all of them, because its proof needs them.
 func (c *checker) rules() []*rules.Rule {
-	if c.visit != nil {
+	if c.round != nil {
 		return rules.All()
 	}
 	return c.opts.Rules
@@ -542,18 +541,12 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	if conv.Enveloped && conv.Unfolded == nil {
 		plan.Log = c.log(d, conv)
 	}
-	var fixes map[*operation.Operation]edit.Fix
+	var able fixes
 	if c.err == nil {
-		fixes, c.err = c.offer(plan)
+		able, c.err = c.offer(plan)
 	}
-	if c.err == nil && c.visit != nil {
-		c.err = c.visit.conversation(c, plan, c.offered(), fixes)
-	}
-	if c.err == nil && c.trim != nil {
-		c.trim.conversation(c, plan)
-	}
-	if c.err == nil && c.see != nil {
-		c.err = c.view(plan)
+	if c.err == nil && c.then != nil {
+		c.err = c.then(plan, able)
 	}
 	c.offers.open, c.current = nil, len(c.found.list)
 	c.unfolded, c.now = nil, looker{}
@@ -575,7 +568,7 @@ func (c *checker) log(d *dialect.Dialect, conv *transcript.Conversation) *repair
 func (c *checker) logIn(d *dialect.Dialect, at source.Span) *repair.Log {
 	if c.logs[at] == nil {
 		c.logs[at] = repair.NewLog(c.src, d.Log, at)
-		c.logs[at].Trial = c.visit == nil && !c.opts.Edits
+		c.logs[at].Trial = c.round == nil && !c.opts.Edits
 	}
 	return c.logs[at]
 }
@@ -669,8 +662,8 @@ func (c *checker) file(file *container.File) {
 	if c.err == nil {
 		c.err = c.offerOnFile()
 	}
-	if c.err == nil && c.visit != nil {
-		c.err = c.visit.file(c, c.offered())
+	if c.err == nil && c.round != nil {
+		c.err = c.round.file(c, c.offered())
 	}
 	c.offers.open = nil
 }
@@ -734,8 +727,8 @@ func (c *checker) emit(found rules.Finding) {
 	}
 	c.emitted = found
 	f := &c.emitted
-	if c.visit != nil {
-		c.visit.emits(f)
+	if c.round != nil {
+		c.round.emits(f)
 		if !slices.Contains(c.opts.Rules, f.Rule) {
 			return
 		}

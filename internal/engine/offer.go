@@ -157,15 +157,18 @@ func (c *checker) withhold(why string) {
 // onlyChecked begins what is said of a finding whose repair is withheld.
 const onlyChecked = "toolguard only checks this file: "
 
+// fixes has the fix of each operation alone.
+type fixes map[*operation.Operation]edit.Fix
+
 // offer compiles each repair alone and returns the fixes that a round may take. A repair that
 // cannot be carried out is not offered. A repair that removes or adds more than its rule says
 // gets a higher class. If there are very many in large messages, the last ones are offered
 // untried.
-func (c *checker) offer(plan *repair.Plan) (map[*operation.Operation]edit.Fix, error) {
+func (c *checker) offer(plan *repair.Plan) (fixes, error) {
 	// Datasets and traces are records of the past: they are repaired only if a rule is
 	// selected by name.
 	kept := plan.Conv.Use == transcript.UseDataset || plan.Conv.Use == transcript.UseTrace
-	var able map[*operation.Operation]edit.Fix
+	var able fixes
 	most := c.tried + c.allowance(plan.Conv)
 	for w := range c.wishes(offerAsked) {
 		op := w.Operation
@@ -192,9 +195,9 @@ func (c *checker) offer(plan *repair.Plan) (map[*operation.Operation]edit.Fix, e
 			}
 		}
 		c.decide(op, offerMade, details{edits: fix.Edits})
-		if c.visit != nil {
+		if c.round != nil {
 			if able == nil {
-				able = map[*operation.Operation]edit.Fix{}
+				able = fixes{}
 			}
 			able[op] = fix
 		}

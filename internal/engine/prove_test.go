@@ -64,7 +64,7 @@ func TestProve(t *testing.T) {
 			look := func(src *source.Source) (*round, *Report) {
 				r := &round{settler: &settler{did: map[ruleIn]bool{}}, last: true, waived: waived, facts: facts{src: src}}
 				c := newChecker(src, Options{})
-				c.visit = r
+				c.joins(r)
 				rep, err := c.run(ctx)
 				if err != nil {
 					t.Fatal(err)

@@ -305,7 +305,7 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 		}
 		r := &round{settler: s, first: n == 0, last: n == maxRounds, waived: waived, facts: facts{src: now}}
 		c := newChecker(now, opts)
-		c.visit = r
+		c.joins(r)
 		rep, err := c.run(ctx)
 		if err != nil {
 			return nil, err
@@ -487,10 +487,15 @@ func (r *round) wishes(found iter.Seq[wish]) []wish {
 	return out
 }
 
-// conversation takes the fixes that the findings of a conversation request. fixes holds the
-// fix of each operation alone. Operations on the results of one turn become one fix if
-// possible.
-func (r *round) conversation(c *checker, plan *repair.Plan, found iter.Seq[wish], fixes map[*operation.Operation]edit.Fix) error {
+// joins makes the check a part of a round.
+func (c *checker) joins(r *round) {
+	c.round = r
+	c.then = func(plan *repair.Plan, able fixes) error { return r.conversation(c, plan, able) }
+}
+
+// conversation takes the fixes that the findings of a conversation request. Operations on the
+// results of one turn become one fix if possible.
+func (r *round) conversation(c *checker, plan *repair.Plan, able fixes) error {
 	if r.facts.src != nil { // trim has another proof
 		r.facts.add(plan)
 	}
@@ -499,7 +504,7 @@ func (r *round) conversation(c *checker, plan *repair.Plan, found iter.Seq[wish]
 	r.mixed = r.mixed || r.spoken != "" && r.spoken != conv.Dialect ||
 		slices.ContainsFunc(conv.Messages, func(m transcript.Message) bool { return m.Has(transcript.MessageForeign) })
 	r.spoken = conv.Dialect
-	wishes := r.wishes(found)
+	wishes := r.wishes(c.offered())
 	turns := map[int32][]wish{}
 	for _, w := range wishes {
 		if turn := plan.LaidOut(w.Operation); turn >= 0 {
@@ -515,7 +520,7 @@ func (r *round) conversation(c *checker, plan *repair.Plan, found iter.Seq[wish]
 			together = turns[turn]
 			delete(turns, turn)
 		}
-		if err := r.lay(c, plan, turn, together, fixes); err != nil {
+		if err := r.lay(c, plan, turn, together, able); err != nil {
 			return err
 		}
 	}
@@ -524,7 +529,7 @@ func (r *round) conversation(c *checker, plan *repair.Plan, found iter.Seq[wish]
 
 // lay takes the joint fix of several operations on one turn, unless it has a higher class
 // than each of them. Otherwise it takes the fix of each operation.
-func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []wish, fixes map[*operation.Operation]edit.Fix) error {
+func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []wish, able fixes) error {
 	if len(wishes) > 1 {
 		ops := make([]*operation.Operation, len(wishes))
 		most := operation.Safe
@@ -540,9 +545,9 @@ func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []wish, fi
 		}
 	}
 	for _, w := range wishes {
-		fix := fixes[w.Operation]
-		delete(fixes, w.Operation) // the set keeps its own copy
-		if len(fix.Edits) == 0 {   // not compiled yet
+		fix := able[w.Operation]
+		delete(able, w.Operation) // the set keeps its own copy
+		if len(fix.Edits) == 0 {  // not compiled yet
 			var ok bool
 			var err error
 			if fix, ok, err = plan.Compile(w.Operation); err != nil {

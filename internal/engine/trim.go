@@ -121,7 +121,15 @@ func (t *trimmer) read(ctx context.Context, src *source.Source, opts Options) (*
 	r := &round{settler: &settler{opts: FixOptions{Options: opts}, did: map[ruleIn]bool{}}, last: true}
 	t.has = account{}
 	c := newChecker(src, opts)
-	c.visit, c.trim, t.seen = r, t, 0
+	c.joins(r)
+	c.then = func(plan *repair.Plan, able fixes) error {
+		if err := r.conversation(c, plan, able); err != nil {
+			return err
+		}
+		t.conversation(c, plan)
+		return c.err
+	}
+	t.seen = 0
 	rep, err := c.run(ctx)
 	return r, rep, err
 }
