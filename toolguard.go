@@ -36,12 +36,12 @@ import (
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/names"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/redact"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/schema"
 	"github.com/toolguard/toolguard/internal/source"
-	"github.com/toolguard/toolguard/internal/suggest"
 )
 
 // A Severity is the severity of a finding.
@@ -328,11 +328,9 @@ func requestable(d *dialect.Dialect) error {
 // Target checks the transcript as the provider of this profile would. Without it, the
 // provider of the transcript's own dialect is used. See Profiles for the names.
 func Target(profileName string) Option {
-	return optionFunc(func(o *options) error {
-		if o.Target = profile.ByName(profileName); o.Target == nil {
-			return unknown("provider", profileName, Profiles())
-		}
-		return nil
+	return optionFunc(func(o *options) (err error) {
+		o.Target, err = names.Program.Provider(profileName)
+		return err
 	})
 }
 
@@ -348,11 +346,9 @@ func Address(address string) Option {
 // Dialect reads the input as this dialect instead of detecting it. See Dialects
 // for the names.
 func Dialect(dialectName string) Option {
-	return optionFunc(func(o *options) error {
-		if o.Dialect = dialect.ByName(dialectName); o.Dialect == nil {
-			return unknown("format", dialectName, Dialects())
-		}
-		return nil
+	return optionFunc(func(o *options) (err error) {
+		o.Dialect, err = names.Program.Format(dialect.Builtin(), dialectName)
+		return err
 	})
 }
 
@@ -396,18 +392,18 @@ func Tools(declared []byte) Option {
 }
 
 // Only runs these rules and categories and no others.
-func Only(names ...string) Option {
+func Only(ruleNames ...string) Option {
 	return optionFunc(func(o *options) error {
-		o.selected = append(o.selected, names...)
-		return selectable(names)
+		o.selected = append(o.selected, ruleNames...)
+		return names.Program.Rules(ruleNames)
 	})
 }
 
 // Without skips these rules and categories.
-func Without(names ...string) Option {
+func Without(ruleNames ...string) Option {
 	return optionFunc(func(o *options) error {
-		o.ignored = append(o.ignored, names...)
-		return selectable(names)
+		o.ignored = append(o.ignored, ruleNames...)
+		return names.Program.Rules(ruleNames)
 	})
 }
 
@@ -417,8 +413,8 @@ func SetSeverity(rule string, s Severity) Option {
 		if s < Off || s > Error {
 			return fmt.Errorf("unknown severity %d; expected Off, Info, Warning or Error", int(s))
 		}
-		if rules.ByName(rule) == nil {
-			return unknown("rule", rule, Rules())
+		if _, err := names.Program.Rule(rule); err != nil {
+			return err
 		}
 		o.Severity[rule] = rules.Severity(s)
 		return nil
@@ -428,17 +424,8 @@ func SetSeverity(rule string, s Severity) Option {
 // Strategy chooses one of the repairs that a rule offers.
 func Strategy(rule, name string) Option {
 	return optionFunc(func(o *options) error {
-		r := rules.ByName(rule)
-		switch {
-		case r == nil:
-			return unknown("rule", rule, Rules())
-		case len(r.Strategies) == 0:
-			return fmt.Errorf("rule %q has no strategies to choose from", rule)
-		case !slices.Contains(r.Strategies, name):
-			return suggest.Unknown("strategy", name, r.Strategies, fmt.Sprintf("known for %s: %s", rule, strings.Join(r.Strategies, ", ")))
-		}
 		o.Strategy[rule] = name
-		return nil
+		return names.Program.Strategy(rule, name)
 	})
 }
 
@@ -460,8 +447,8 @@ func Allow(most Class) Option {
 func AllowFor(ruleNames ...string) Option {
 	return optionFunc(func(o *options) error {
 		for _, name := range ruleNames {
-			if rules.ByName(name) == nil {
-				return unknown("rule", name, Rules())
+			if _, err := names.Program.Rule(name); err != nil {
+				return err
 			}
 			if o.AnyClass == nil {
 				o.AnyClass = map[string]bool{}
@@ -792,12 +779,13 @@ func Profiles() []string { return profile.Names() }
 // ProfileFor returns the name of the profile that the provider of a profile has for requests in a
 // dialect, or "" if none is known: the one of openai for openai-responses is openai-responses.
 func ProfileFor(profileName, dialectName string) (string, error) {
-	p, d := profile.ByName(profileName), dialect.ByName(dialectName)
-	switch {
-	case p == nil:
-		return "", unknown("provider", profileName, Profiles())
-	case d == nil:
-		return "", unknown("format", dialectName, Dialects())
+	p, err := names.Program.Provider(profileName)
+	if err != nil {
+		return "", err
+	}
+	d, err := names.Program.Format(dialect.Builtin(), dialectName)
+	if err != nil {
+		return "", err
 	}
 	if p = p.For(profile.ByName(d.Provider)); p == nil {
 		return "", nil
@@ -807,22 +795,6 @@ func ProfileFor(profileName, dialectName string) (string, error) {
 
 // Dialects lists the names of the dialects that Dialect accepts.
 func Dialects() []string { return dialect.Builtin().Names() }
-
-// selectable returns an error for a name that is neither a rule nor a category.
-func selectable(names []string) error {
-	all := rules.Selectable()
-	for _, name := range names {
-		if !slices.Contains(all, name) {
-			return unknown("rule or category", name, all)
-		}
-	}
-	return nil
-}
-
-// unknown returns the error for an unknown name.
-func unknown(what, name string, known []string) error {
-	return suggest.Unknown(what, name, known, "expected one of "+strings.Join(known, ", "))
-}
 
 // report returns a report of the engine about src as one of this package.
 func report(src *source.Source, r *engine.Report) (*Report, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/names"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
@@ -91,7 +92,7 @@ func explanation(ctx context.Context, text string, width int) (page string, sure
 	case len(matching) > 0:
 		return listed(text, matching), false, nil
 	case oneWord && suggest.Nearest(text, rules.Names()) != "":
-		_, unknown := findRule(text)
+		_, unknown := names.User.Rule(text)
 		return "", false, unknown
 	case oneWord && len(read.Near) == 0 && isFile(text):
 		return "", false, fmt.Errorf("no rule with the name %q; to explain the error in this file, use: toolguard explain - < %s", text, text)

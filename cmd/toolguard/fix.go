@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/names"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
-	"github.com/toolguard/toolguard/internal/suggest"
 	"github.com/toolguard/toolguard/internal/write"
 )
 
@@ -131,20 +131,8 @@ func strategies(values []string) (map[string]string, error) {
 		if !ok {
 			return nil, fmt.Errorf("--strategy: expected rule=name, got %q", value)
 		}
-		r, err := findRule(name)
-		if err != nil {
-			return nil, fmt.Errorf("--strategy: %w", err)
-		}
-		known := strings.Join(r.Strategies, ", ")
-		switch {
-		case len(r.Strategies) == 0:
-			return nil, fmt.Errorf("--strategy: %s has no strategies", name)
-		case !slices.Contains(r.Strategies, strategy):
-			what := fmt.Sprintf("unknown strategy %q", strategy)
-			if near := suggest.Nearest(strategy, r.Strategies); near != "" {
-				what += fmt.Sprintf("; did you mean %q?", near)
-			}
-			return nil, fmt.Errorf("--strategy: %s (known for %s: %s)", what, name, known)
+		if err := names.User.Strategy(name, strategy); err != nil {
+			return nil, of("--strategy", err)
 		}
 		if before, set := set[name]; set && before != strategy {
 			return nil, fmt.Errorf("--strategy: %s cannot be both %s and %s", name, before, strategy)

@@ -13,9 +13,9 @@ import (
 	"github.com/toolguard/toolguard/internal/config"
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/names"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
-	"github.com/toolguard/toolguard/internal/suggest"
 )
 
 func newRulesCmd(a *app) *cobra.Command {
@@ -186,12 +186,12 @@ func containersOf(d *dialect.Dialect) []string {
 }
 
 // formatsNamed returns the formats with these names.
-func formatsNamed(set *dialect.Set, names []string) ([]*dialect.Dialect, error) {
+func formatsNamed(set *dialect.Set, named []string) ([]*dialect.Dialect, error) {
 	var out []*dialect.Dialect
-	for _, name := range names {
-		d := set.ByName(name)
-		if d == nil {
-			return nil, suggest.Unknown("format", name, set.Names(), "toolguard formats lists them")
+	for _, name := range named {
+		d, err := names.User.Format(set, name)
+		if err != nil {
+			return nil, err
 		}
 		out = append(out, d)
 	}

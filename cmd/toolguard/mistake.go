@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/suggest"
 	"github.com/toolguard/toolguard/internal/usage"
 )
@@ -46,7 +47,7 @@ func mistaken(args []string) error {
 	case args[0] != "help" && (name == "-" || exists(name)):
 		return fmt.Errorf("%s is a path and not a command: write toolguard check %s", name, name)
 	}
-	if _, err := findRule(name); err == nil {
+	if rules.ByName(name) != nil {
 		return fmt.Errorf("%s is a rule and not a command: write toolguard explain %s", name, name)
 	}
 	if meant := customary(name); meant != "" {

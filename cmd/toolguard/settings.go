@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,11 +12,11 @@ import (
 	"github.com/toolguard/toolguard/internal/config"
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/names"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/schema"
 	"github.com/toolguard/toolguard/internal/small"
-	"github.com/toolguard/toolguard/internal/suggest"
 )
 
 // ruleFlags say which rules run, and how severe their findings are.
@@ -116,25 +117,16 @@ func newResolver(f *ruleFlags) (*resolver, error) {
 			}
 		}
 	}
-	for _, list := range []struct {
-		flag  string
-		names []string
-	}{{"--select", f.selected}, {"--ignore", f.ignored}} {
-		known := rules.Selectable()
-		for _, name := range list.names {
-			if !slices.Contains(known, name) {
-				return nil, fmt.Errorf("%s: %w", list.flag, suggest.Unknown("rule or category", name, known, "toolguard rules lists them"))
-			}
-		}
+	err := cmp.Or(of("--select", names.User.Rules(f.selected)), of("--ignore", names.User.Rules(f.ignored)))
+	if err != nil {
+		return nil, err
 	}
-	var err error
 	if r.severity, err = severities(f.severities); err != nil {
 		return nil, err
 	}
 	if f.failOn != "" {
-		var ok bool
-		if r.failOn, ok = rules.ParseSeverity(f.failOn); !ok || r.failOn == rules.Off {
-			return nil, fmt.Errorf("--fail-on: expected error, warning or info, got %q%s", f.failOn, meant(f.failOn, "error", "warning", "info"))
+		if r.failOn, err = names.FailOn(f.failOn); err != nil {
+			return nil, of("--fail-on", err)
 		}
 	}
 	if r.target, err = findTarget(f.target); err != nil {
@@ -234,14 +226,6 @@ func readTools(path string) (*schema.Tools, error) {
 	return t, nil
 }
 
-// meant suggests one of the known words for a wrong one.
-func meant(word string, known ...string) string {
-	if near := suggest.Nearest(word, known); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return ""
-}
-
 // severities parses the values of --severity: rule=severity.
 func severities(values []string) (map[string]rules.Severity, error) {
 	set := map[string]rules.Severity{}
@@ -250,14 +234,10 @@ func severities(values []string) (map[string]rules.Severity, error) {
 		if !ok {
 			return nil, fmt.Errorf("--severity: expected rule=severity, got %q", value)
 		}
-		if _, err := findRule(name); err != nil {
-			return nil, fmt.Errorf("--severity: %w", err)
+		var err error
+		if set[name], err = names.User.Severity(name, level); err != nil {
+			return nil, of("--severity", err)
 		}
-		severity, ok := rules.ParseSeverity(level)
-		if !ok {
-			return nil, fmt.Errorf("--severity: expected off, info, warning or error for %s, got %q%s", name, level, meant(level, "off", "info", "warning", "error"))
-		}
-		set[name] = severity
 	}
 	return set, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 
-	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/names"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/suggest"
 )
@@ -270,16 +270,11 @@ func (v *validation) str(path []string, key unstable.Range, value *unstable.Node
 	var err error
 	switch strings.Join(path[:len(path)-1], ".") + "/" + name {
 	case "/fail-on":
-		err = oneOf("severity", text, []string{"error", "warning", "info"})
+		_, err = names.FailOn(text)
 	case "/select", "/ignore", "per-file/ignore":
-		known := rules.Selectable()
-		if !slices.Contains(known, text) {
-			err = suggest.Unknown("rule or category", text, known, "toolguard rules lists them")
-		}
+		err = names.User.Rules([]string{text})
 	case "/provider", "/target":
-		if known := profile.Names(); !slices.Contains(known, text) {
-			err = suggest.Unknown("provider", text, known, "toolguard profiles lists them")
-		}
+		_, err = names.User.Provider(text)
 	case "/placeholder":
 		if strings.TrimSpace(text) == "" {
 			err = errors.New("expected a text for placeholder")
@@ -296,15 +291,11 @@ func (v *validation) str(path []string, key unstable.Range, value *unstable.Node
 		err = CheckGlob(text)
 	case "rules/" + name:
 		if v.rule(key, name) != nil {
-			err = oneOf("severity", text, []string{"off", "info", "warning", "error"})
+			_, err = names.User.Severity(name, text)
 		}
 	case "strategy/" + name:
-		if r := v.rule(key, name); r != nil {
-			if len(r.Strategies) == 0 {
-				err = fmt.Errorf("%s has no strategies", name)
-			} else {
-				err = oneOf("strategy", text, r.Strategies)
-			}
+		if v.rule(key, name) != nil {
+			err = names.User.Strategy(name, text)
 		}
 	}
 	if err != nil {
@@ -314,9 +305,9 @@ func (v *validation) str(path []string, key unstable.Range, value *unstable.Node
 
 // rule returns the rule that a key names.
 func (v *validation) rule(key unstable.Range, name string) *rules.Rule {
-	r := rules.ByName(name)
-	if r == nil {
-		v.complain(key, suggest.Unknown("rule", name, rules.Names(), "toolguard rules lists them").Error())
+	r, err := names.User.Rule(name)
+	if err != nil {
+		v.complain(key, err.Error())
 	}
 	return r
 }

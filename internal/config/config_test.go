@@ -138,7 +138,7 @@ func TestErrors(t *testing.T) {
 		{"[rules]\nbroken-link = 1", "2:15: expected a string for rules.broken-link"},
 		{"per-file = [{paths = ['a']}]", `1:1: missing key "ignore" or "ids" in [[per-file]]`},
 		{"per-file = [{paths = ['a'], ids = ['b'], ignore = ['c']}]", `1:52: unknown rule or category "c"; toolguard rules lists them`},
-		{"rules = {broken-link = 'of'}", `1:24: unknown severity "of"; expected one of off, info, warning, error`},
+		{"rules = {broken-link = 'of'}", `1:24: expected off, info, warning or error for broken-link, got "of"; did you mean "off"?`},
 		{"rules.broken-links = 'off'", `1:7: unknown rule "broken-links"; did you mean "broken-link"?`},
 		{"placeholder = '  '", "1:15: expected a text for placeholder"},
 		{"fail-on =\nprovider = 'openai'", "1:10: unexpected end of the line at start of value"},

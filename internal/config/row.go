@@ -15,7 +15,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/evidence"
-	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/names"
 	"github.com/toolguard/toolguard/internal/suggest"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -534,8 +534,8 @@ func (r *rowReader) faults(n *node, d *dialect.Dialect, read bool) {
 	if name := n.get("name"); d.Name != "" && strings.ContainsFunc(d.Name, notInName) {
 		r.complain(name.at, "expected small letters, digits and dashes for dialect.name")
 	}
-	if profile.ByName(d.Provider) == nil {
-		r.complain(n.get("provider").at, suggest.Unknown("provider", d.Provider, profile.Names(), "toolguard profiles lists them").Error())
+	if _, err := names.User.Provider(d.Provider); err != nil {
+		r.complain(n.get("provider").at, err.Error())
 	}
 }
 

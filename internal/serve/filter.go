@@ -13,6 +13,7 @@ import (
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/filter"
+	"github.com/toolguard/toolguard/internal/names"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
@@ -114,9 +115,9 @@ func (d *dataset) take() error {
 func (d *dataset) ask(o engine.Options) error {
 	failOn := rules.Error
 	if d.failOn != "" {
-		var ok bool
-		if failOn, ok = rules.ParseSeverity(d.failOn); !ok || failOn == rules.Off {
-			return bad("fail_on", "expected error, warning or info")
+		var err error
+		if failOn, err = names.FailOn(d.failOn); err != nil {
+			return bad("fail_on", err.Error())
 		}
 	}
 	d.opts = filter.Options{

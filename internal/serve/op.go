@@ -11,7 +11,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/engine"
-	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/names"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/schema"
@@ -134,8 +134,10 @@ func (s *Server) options(r *request) (o engine.Options, err error) {
 	if o.Dialect, err = s.dialect("from", r.from); err != nil {
 		return o, err
 	}
-	if o.Target = profile.ByName(r.provider); o.Target == nil && r.provider != "" {
-		return o, failure{codeBad, suggest.Unknown("provider", r.provider, profile.Names(), "toolguard profiles lists them").Error()}
+	if r.provider != "" {
+		if o.Target, err = names.User.Provider(r.provider); err != nil {
+			return o, failure{codeBad, err.Error()}
+		}
 	}
 	if r.tools.Exists() {
 		if o.Tools, err = schema.Parse(r.tools.Raw()); err != nil {
@@ -146,10 +148,8 @@ func (s *Server) options(r *request) (o engine.Options, err error) {
 		field string
 		names []string
 	}{{"select", r.selected}, {"ignore", r.ignored}} {
-		for _, name := range l.names {
-			if known := rules.Selectable(); !slices.Contains(known, name) {
-				return o, bad(l.field, suggest.Unknown("rule or category", name, known, "toolguard rules lists them").Error())
-			}
+		if err := names.User.Rules(l.names); err != nil {
+			return o, bad(l.field, err.Error())
 		}
 	}
 	o.Rules, o.Explicit = rules.Select(r.selected, r.ignored)
@@ -158,25 +158,16 @@ func (s *Server) options(r *request) (o engine.Options, err error) {
 	}
 	o.Severity = map[string]rules.Severity{}
 	for _, name := range slices.Sorted(maps.Keys(r.severity)) {
-		level, ok := rules.ParseSeverity(r.severity[name])
-		switch {
-		case rules.ByName(name) == nil:
-			return o, bad("severity", suggest.Unknown("rule", name, rules.Names(), "toolguard rules lists them").Error())
-		case !ok:
-			return o, bad("severity", "expected off, error, warning or info for "+name)
+		if o.Severity[name], err = names.User.Severity(name, r.severity[name]); err != nil {
+			return o, bad("severity", err.Error())
 		}
-		o.Severity[name] = level
 	}
 	o.Strategy = map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(r.strategy)) {
-		rule, strategy := rules.ByName(name), r.strategy[name]
-		switch {
-		case rule == nil:
-			return o, bad("strategy", suggest.Unknown("rule", name, rules.Names(), "toolguard rules lists them").Error())
-		case !slices.Contains(rule.Strategies, strategy):
-			return o, bad("strategy", suggest.Unknown("strategy", strategy, rule.Strategies, "known for "+name+": "+list(rule.Strategies)).Error())
+		if err := names.User.Strategy(name, r.strategy[name]); err != nil {
+			return o, bad("strategy", err.Error())
 		}
-		o.Strategy[name] = strategy
+		o.Strategy[name] = r.strategy[name]
 	}
 	switch {
 	case r.findings != nil && *r.findings < 0:
@@ -194,11 +185,14 @@ func (s *Server) dialects() *dialect.Set { return cmp.Or(s.Dialects, dialect.Bui
 
 // dialect returns the format that a field names, nil for "".
 func (s *Server) dialect(field, name string) (*dialect.Dialect, error) {
-	set := s.dialects()
-	if d := set.ByName(name); d != nil || name == "" {
-		return d, nil
+	if name == "" {
+		return nil, nil
 	}
-	return nil, bad(field, suggest.Unknown("format", name, set.Names(), "toolguard formats lists them").Error())
+	d, err := names.User.Format(s.dialects(), name)
+	if err != nil {
+		return nil, bad(field, err.Error())
+	}
+	return d, nil
 }
 
 // skipped returns an error if a report is about no transcript.

@@ -99,7 +99,7 @@ test('errors say what is wrong', () => {
   assert.throws(() => toolguard.check('[]', { zork: 1 }), code('option', 'unknown option "zork"'));
   assert.throws(() => toolguard.check('[]', { send: 'yes' }), code('option', 'option send: expected another type than string'));
   assert.throws(() => toolguard.check('[]', { request: true }), code('option', 'option request needs the format of an API, such as anthropic, openai-chat, openai-responses or gemini'));
-  assert.throws(() => toolguard.fix('[]', { strategies: { 'missing-tool-result': 'x' } }), code('option', 'unknown strategy "x"; known for missing-tool-result: insert, strip, strip-turn, text, leave'));
+  assert.throws(() => toolguard.fix('[]', { strategies: { 'missing-tool-result': 'x' } }), code('option', 'unknown strategy "x" (known for missing-tool-result: insert, strip, strip-turn, text, leave)'));
   assert.throws(() => toolguard.fixMessages([], {}), code('option', 'option format is missing: the format of the messages'));
   assert.throws(() => toolguard.check(42), code('option', 'expected a string or a Uint8Array as the input'));
   assert.throws(() => toolguard.check('{"model":"m","messages":[{"role":"user","parts":[{"functionResponse":{"name":"a","response":{}}}]}]}', { format, request: true }), (e) => e.code === 'not-transcript');

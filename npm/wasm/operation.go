@@ -28,7 +28,7 @@ var operations = map[string]func(ctx context.Context, r *request, input []byte, 
 	"fix":     fix,
 	"trim":    shorten,
 	"explain": explain,
-	"names":   names,
+	"names":   allNames,
 }
 
 // A failure is an error as the host gets it.
@@ -299,8 +299,8 @@ func explain(_ context.Context, _ *request, input []byte, a *answered) error {
 	return nil
 }
 
-// names lists what options can name.
-func names(_ context.Context, _ *request, _ []byte, a *answered) error {
+// allNames lists what options can name.
+func allNames(_ context.Context, _ *request, _ []byte, a *answered) error {
 	strategies := map[string][]string{}
 	for _, r := range rules.All() {
 		if len(r.Strategies) > 0 {

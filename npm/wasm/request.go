@@ -14,7 +14,7 @@ import (
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/engine"
-	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/names"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/schema"
 	"github.com/toolguard/toolguard/internal/suggest"
@@ -105,16 +105,16 @@ func (r *request) options() (o engine.FixOptions, err error) {
 		o.Strategy = map[string]string{}
 	}
 	if r.Format != "" {
-		if o.Dialect = dialect.ByName(r.Format); o.Dialect == nil {
-			return o, unknown("format", r.Format, dialect.Builtin().Names())
+		if o.Dialect, err = names.Program.Format(dialect.Builtin(), r.Format); err != nil {
+			return o, err
 		}
 	}
 	if r.Request && (o.Dialect == nil || o.Dialect.Body == nil) {
 		return o, errors.New("option request needs the format of an API, such as anthropic, openai-chat, openai-responses or gemini")
 	}
 	if r.Provider != "" {
-		if o.Target = profile.ByName(r.Provider); o.Target == nil {
-			return o, unknown("provider", r.Provider, profile.Names())
+		if o.Target, err = names.Program.Provider(r.Provider); err != nil {
+			return o, err
 		}
 	}
 	if len(r.Tools) > 0 && string(r.Tools) != "null" {
@@ -122,32 +122,18 @@ func (r *request) options() (o engine.FixOptions, err error) {
 			return o, fmt.Errorf("tools: %w", err)
 		}
 	}
-	selectable := rules.Selectable()
-	for _, name := range slices.Concat(r.Select, r.Ignore) {
-		if !slices.Contains(selectable, name) {
-			return o, unknown("rule or category", name, selectable)
-		}
+	if err := names.Program.Rules(slices.Concat(r.Select, r.Ignore)); err != nil {
+		return o, err
 	}
 	o.Rules, o.Explicit = rules.Select(r.Select, r.Ignore)
-	for name, level := range r.Severity {
-		if rules.ByName(name) == nil {
-			return o, unknown("rule", name, rules.Names())
+	for _, name := range slices.Sorted(maps.Keys(r.Severity)) {
+		if o.Severity[name], err = names.Program.Severity(name, r.Severity[name]); err != nil {
+			return o, err
 		}
-		s, ok := rules.ParseSeverity(level)
-		if !ok {
-			return o, unknown("severity", level, []string{"off", "info", "warning", "error"})
-		}
-		o.Severity[name] = s
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Strategies)) {
-		rule, strategy := rules.ByName(name), r.Strategies[name]
-		switch {
-		case rule == nil:
-			return o, unknown("rule", name, rules.Names())
-		case len(rule.Strategies) == 0:
-			return o, fmt.Errorf("rule %q has no strategies to choose from", name)
-		case !slices.Contains(rule.Strategies, strategy):
-			return o, suggest.Unknown("strategy", strategy, rule.Strategies, fmt.Sprintf("known for %s: %s", name, strings.Join(rule.Strategies, ", ")))
+		if err := names.Program.Strategy(name, r.Strategies[name]); err != nil {
+			return o, err
 		}
 	}
 	switch classes := []string{"safe", "additive", "unsafe"}; r.Allow {
@@ -160,8 +146,8 @@ func (r *request) options() (o engine.FixOptions, err error) {
 		return o, unknown("class", r.Allow, classes)
 	}
 	for _, name := range r.AllowFor {
-		if rules.ByName(name) == nil {
-			return o, unknown("rule", name, rules.Names())
+		if _, err := names.Program.Rule(name); err != nil {
+			return o, err
 		}
 		if o.AnyClass == nil {
 			o.AnyClass = map[string]bool{}

@@ -10,11 +10,11 @@ import (
 
 	"github.com/toolguard/toolguard/internal/config"
 	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/names"
 	"github.com/toolguard/toolguard/internal/profile"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/schema"
 	"github.com/toolguard/toolguard/internal/small"
-	"github.com/toolguard/toolguard/internal/suggest"
 )
 
 // ruleFlags say which rules run, and how severe their findings are. They mean the same as those of toolguard.
@@ -43,31 +43,27 @@ func (f *ruleFlags) define(flags *pflag.FlagSet) {
 
 // parse checks the values of the flags.
 func (f *ruleFlags) parse() (err error) {
-	known := rules.Selectable()
-	for flag, names := range map[string][]string{"--select": f.selected, "--ignore": f.ignored} {
-		for _, name := range names {
-			if !slices.Contains(known, name) {
-				return fmt.Errorf("%s: %w", flag, suggest.Unknown("rule or category", name, known, "toolguard rules lists them"))
-			}
+	for flag, values := range map[string][]string{"--select": f.selected, "--ignore": f.ignored} {
+		if err := names.User.Rules(values); err != nil {
+			return fmt.Errorf("%s: %w", flag, err)
 		}
 	}
 	f.severity = map[string]rules.Severity{}
 	for _, value := range f.severities {
 		name, level, _ := strings.Cut(value, "=")
-		severity, ok := rules.ParseSeverity(level)
-		if rules.ByName(name) == nil {
-			return fmt.Errorf("--severity: %w", suggest.Unknown("rule", name, rules.Names(), "toolguard rules lists them"))
+		if f.severity[name], err = names.User.Severity(name, level); err != nil {
+			return fmt.Errorf("--severity: %w", err)
 		}
-		if !ok {
-			return fmt.Errorf("--severity: expected off, info, warning or error for %s, got %q", name, level)
+	}
+	if f.failOn != "" {
+		if _, err := names.FailOn(f.failOn); err != nil {
+			return fmt.Errorf("--fail-on: %w", err)
 		}
-		f.severity[name] = severity
 	}
-	if level, ok := rules.ParseSeverity(f.failOn); f.failOn != "" && (!ok || level == rules.Off) {
-		return fmt.Errorf("--fail-on: expected error, warning or info, got %q", f.failOn)
-	}
-	if f.profile = profile.ByName(f.target); f.target != "" && f.profile == nil {
-		return fmt.Errorf("--provider: %w", suggest.Unknown("provider", f.target, profile.Names(), "toolguard profiles lists them"))
+	if f.target != "" {
+		if f.profile, err = names.User.Provider(f.target); err != nil {
+			return fmt.Errorf("--provider: %w", err)
+		}
 	}
 	if f.tools != "" {
 		text, err := small.File(f.tools, small.Tools)
@@ -86,15 +82,10 @@ func (f *ruleFlags) parseStrategies(values []string) error {
 	f.strategy = map[string]string{}
 	for _, value := range values {
 		name, strategy, _ := strings.Cut(value, "=")
-		r := rules.ByName(name)
-		switch {
-		case r == nil:
-			return fmt.Errorf("--strategy: %w", suggest.Unknown("rule", name, rules.Names(), "toolguard rules lists them"))
-		case len(r.Strategies) == 0:
-			return fmt.Errorf("--strategy: %s has no strategies", name)
-		case !slices.Contains(r.Strategies, strategy):
-			return fmt.Errorf("--strategy: unknown strategy %q (known for %s: %s)", strategy, name, strings.Join(r.Strategies, ", "))
-		case f.strategy[name] != "" && f.strategy[name] != strategy:
+		if err := names.User.Strategy(name, strategy); err != nil {
+			return fmt.Errorf("--strategy: %w", err)
+		}
+		if f.strategy[name] != "" && f.strategy[name] != strategy {
 			return fmt.Errorf("--strategy: %s cannot be both %s and %s", name, f.strategy[name], strategy)
 		}
 		f.strategy[name] = strategy
@@ -117,8 +108,11 @@ func (f *ruleFlags) settings(t *target) (*settings, error) {
 	}
 	s := &settings{failOn: rules.Error, placeholder: said.Placeholder}
 	s.Dialects, s.Target, s.Send, s.Tools = t.config.Dialects(), f.profile, f.send, f.declared
-	if s.Dialect = s.Dialects.ByName(f.dialect); f.dialect != "" && s.Dialect == nil {
-		return nil, fmt.Errorf("--from: %w", suggest.Unknown("format", f.dialect, s.Dialects.Names(), "toolguard formats lists them"))
+	if f.dialect != "" {
+		var err error
+		if s.Dialect, err = names.User.Format(s.Dialects, f.dialect); err != nil {
+			return nil, fmt.Errorf("--from: %w", err)
+		}
 	}
 	if s.Target == nil {
 		s.Target = profile.ByName(said.Provider)

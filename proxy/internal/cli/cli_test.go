@@ -111,7 +111,7 @@ func TestMistakes(t *testing.T) {
 		{"--strip-reasoning --ignore replayed-reasoning", `--strip-reasoning and --ignore replayed-reasoning exclude each other: give only one`},
 		{"--safe-only=maybe", `--safe-only: expected true or false, got "maybe"`},
 		{"--strategy orphan-tool-result", `--strategy: expected rule=name, got "orphan-tool-result"`},
-		{"--strategy orphan-tool-result=dorp", `--strategy: unknown strategy "dorp"; did you mean "drop"?`},
+		{"--strategy orphan-tool-result=dorp", `--strategy: unknown strategy "dorp"; did you mean "drop"? (known for orphan-tool-result: text, drop, relink, leave)`},
 		{"--strategy orphan-tool-result=drop --strategy orphan-tool-result=text", `--strategy: orphan-tool-result cannot be both drop and text`},
 		{"--select mising-tool-result", `--select: unknown rule or category "mising-tool-result"; did you mean "missing-tool-result"?`},
 		{"--ignore mising-tool-result", `--ignore: unknown rule or category "mising-tool-result"; did you mean "missing-tool-result"?`},

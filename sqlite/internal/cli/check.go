@@ -15,6 +15,7 @@ import (
 	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/engine"
+	"github.com/toolguard/toolguard/internal/names"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
@@ -91,31 +92,23 @@ type check struct {
 // newCheck validates the flags and returns the check that they ask for.
 func newCheck(a *app, f *checkFlags) (*check, error) {
 	c := &check{app: a, flags: f, out: bufio.NewWriter(a.stdout)}
-	names := formatNames()
-	i := slices.Index(names, f.format)
+	formats := formatNames()
+	i := slices.Index(formats, f.format)
 	if i < 0 {
-		return nil, fmt.Errorf("--output-format: %w", suggest.Unknown("output format", f.format, names, "expected one of "+strings.Join(names, ", ")))
+		return nil, fmt.Errorf("--output-format: %w", suggest.Unknown("output format", f.format, formats, "expected one of "+strings.Join(formats, ", ")))
 	}
 	c.format = report.Formats()[i]
 	for _, list := range []struct {
 		flag   string
 		values []string
 	}{{"select", f.selected}, {"ignore", f.ignored}} {
-		for _, v := range list.values {
-			if !slices.Contains(rules.Selectable(), v) {
-				return nil, fmt.Errorf("--%s: %w", list.flag, suggest.Unknown("rule or category", v, rules.Selectable(), "toolguard rules lists them"))
-			}
+		if err := names.User.Rules(list.values); err != nil {
+			return nil, fmt.Errorf("--%s: %w", list.flag, err)
 		}
 	}
-	switch f.failOn {
-	case "error":
-		c.failOn = rules.Error
-	case "warning":
-		c.failOn = rules.Warning
-	case "info":
-		c.failOn = rules.Info
-	default:
-		return nil, fmt.Errorf("--fail-on: expected error, warning or info, got %q", f.failOn)
+	var err error
+	if c.failOn, err = names.FailOn(f.failOn); err != nil {
+		return nil, fmt.Errorf("--fail-on: %w", err)
 	}
 	c.options.Rules, c.options.Explicit = rules.Select(f.selected, f.ignored)
 	c.options.Excerpts = c.format.Excerpts
