@@ -423,11 +423,11 @@ func (x *fix) write(ctx context.Context, t *target, got fixed) (written bool, er
 	if err != nil {
 		return done.Written, err
 	}
-	what := []string{report.Repaired(got.Fixed)}
-	if done.Backup != "" {
-		what = append(what, "the original is saved as "+done.Backup)
-	}
 	if !x.flags.quiet {
+		what := []string{report.Repaired(got.Fixed)}
+		if done.Backup != "" {
+			what = append(what, "the original is saved as "+done.Backup)
+		}
 		_ = x.out.Flush()
 		x.note(t.path+": "+strings.Join(what, "; "), t.path, done.Backup)
 	}

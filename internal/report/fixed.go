@@ -119,10 +119,18 @@ func gone(f *engine.Fixed) int {
 	}
 	n := map[key]int{}
 	add := func(r *engine.Report, sign int) {
+		demanded := false
+		for x, many := range r.All() {
+			demanded = demanded || x.Rule.OnDemand != nil
+			n[key{x.Rule.Name, x.Severity <= rules.Info}] += sign * many
+		}
+		if !demanded {
+			return
+		}
 		twice := subsumed(r)
 		for x, many := range r.All() {
-			if !twice(x) {
-				n[key{x.Rule.Name, x.Severity <= rules.Info}] += sign * many
+			if twice(x) {
+				n[key{x.Rule.Name, x.Severity <= rules.Info}] -= sign * many
 			}
 		}
 	}
