@@ -43,7 +43,7 @@ RACE ?= . ./cmd/toolguard ./internal/write
 # Tests of what one goroutine writes, after all work is done.
 RACE_SKIP ?= Width|Wards|NotObeyed|IsObeyed|ObeysNothing|ReportSchema|NoExcerpt|TestAction|TestReadme|TestExplain|TestLinesInPipe
 
-.PHONY: all build test race lint lint-actions fmt fuzz fuzz-seeds cover bench bench-compare bench-proxy proxy sqlite npm parquet python golden docs new-rule notices image snapshot release clean help
+.PHONY: all build test race lint lint-actions fmt fuzz fuzz-seeds cover bench bench-compare bench-proxy proxy sqlite npm parquet python golden docs new-rule notices image snapshot release packages clean help
 
 all: build test lint ## build, test and lint
 
@@ -177,6 +177,11 @@ snapshot: ## check .goreleaser.yaml and build a release in dist, without publish
 
 release: ## build the release of the tag that is checked out, and upload it as a draft
 	$(RELEASER) release --clean
+
+packages: ## make the npm packages and the wheels of the release in dist
+	npm/release.sh dist dist/npm
+	python3 python/build_wheels.py --version "$$(sed -n 's/.*  toolguard_\(.*\)_linux_amd64.tar.gz/\1/p' dist/checksums.txt)" --out dist/wheels \
+		$(foreach p,linux_amd64 linux_arm64 darwin_amd64 darwin_arm64 windows_amd64 windows_arm64,$(p)=$$(echo dist/toolguard_$(p)_*))
 
 clean: ## remove what the other targets made
 	rm -rf bin dist completions cover.out THIRD_PARTY_NOTICES ca-certificates.crt

@@ -66,6 +66,12 @@ export function histories(count, seed = 1) {
   });
 }
 
+/** Returns histories in which nothing is broken. */
+export function wholeHistories(count, seed = 2) {
+  const dice = random(seed);
+  return Array.from({ length: count }, () => whole(dice));
+}
+
 /** The messages of Anthropic's API. Results of one turn are in one message. */
 export function toAnthropic(history) {
   const out = [];
@@ -96,4 +102,28 @@ export function toResponses(history) {
     m.result ? [{ type: 'function_call_output', call_id: m.result, output: m.text }]
       : m.calls ? m.calls.map((id) => ({ type: 'function_call', call_id: id, name: 'read', arguments: `{"id":"${id}"}` }))
         : [{ role: m.role, content: m.text }]);
+}
+
+/** The model messages of the AI SDK. */
+export function toModelMessages(history) {
+  return history.map((m) =>
+    m.result ? { role: 'tool', content: [{ type: 'tool-result', toolCallId: m.result, toolName: 'read', output: { type: 'text', value: m.text } }] }
+      : m.calls ? { role: 'assistant', content: m.calls.map((id) => ({ type: 'tool-call', toolCallId: id, toolName: 'read', input: { id } })) }
+        : { role: m.role, content: m.text });
+}
+
+/** The messages of LangChain, made of its classes. */
+export function toLangChain(history, { HumanMessage, AIMessage, ToolMessage }) {
+  return history.map((m) =>
+    m.result ? new ToolMessage({ tool_call_id: m.result, content: m.text, name: 'read' })
+      : m.calls ? new AIMessage({ content: '', tool_calls: m.calls.map((id) => ({ id, name: 'read', args: { id }, type: 'tool_call' })) })
+        : m.role === 'user' ? new HumanMessage(m.text) : new AIMessage(m.text));
+}
+
+/** The items of OpenAI's Agents SDK. */
+export function toAgents(history) {
+  return history.flatMap((m) =>
+    m.result ? [{ type: 'function_call_result', callId: m.result, name: 'read', status: 'completed', output: { type: 'text', text: m.text } }]
+      : m.calls ? m.calls.map((id) => ({ type: 'function_call', callId: id, name: 'read', arguments: `{"id":"${id}"}`, status: 'completed' }))
+        : m.role === 'user' ? [{ role: 'user', content: m.text }] : [{ role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: m.text }] }]);
 }

@@ -11,7 +11,7 @@ const examples = [...page.matchAll(/```js\n(.*?)```\n\n```text\n(.*?)```\n/gs)];
 
 test('page', () => {
   assert.equal(examples.length, page.split('```js\n').length - 1);
-  assert.equal(examples.length, 3);
+  assert.equal(examples.length, 5);
   for (const [i, [, code, want]] of examples.entries()) {
     const name = `example${i}.mjs`;
     writeFileSync(name, code);

@@ -1,6 +1,6 @@
 // What the adapters share: how histories are repaired on their way to a provider.
 
-import { ToolguardError, type FixOptions, type Fixed } from './index.js';
+import { ToolguardError, type FixOptions, type Fixed, type MessagesOptions, type Toolguard } from './index.js';
 
 /** Options of an adapter. */
 export interface SendingOptions extends Omit<FixOptions, 'format' | 'request' | 'send' | 'name'> {
@@ -21,6 +21,20 @@ export function sending(options: SendingOptions): FixOptions {
   const strategies: Record<string, string> = { ...kept, ...fix.strategies };
   const allowFor = Object.entries(kept).filter(([rule, strategy]) => strategies[rule] === strategy).map(([rule]) => rule);
   return { ...fix, send: true, strategies, allowFor: [...(fix.allowFor ?? []), ...allowFor] as never };
+}
+
+/** Repairs messages. If they cannot be repaired, they stay as they are, as do those that did not change. */
+export function repair<Message>(toolguard: Toolguard, messages: Message[], format: MessagesOptions['format'], options: SendingOptions): Message[] {
+  try {
+    const done = toolguard.fixMessages(messages, { ...sending(options), format, opaque: 'keep' });
+    if (done.error) throw done.error;
+    if (!done.changed) return messages;
+    options.onRepair?.(done);
+    return done.messages;
+  } catch (e) {
+    failed(e, options);
+    return messages;
+  }
 }
 
 /** Reports an error. Those of options are mistakes of the caller. */
