@@ -39,7 +39,7 @@ rewrite = was=$$($(SUMS) || true); failed=0; \
 
 # Packages that start goroutines, or whose tests do. The command reads and repairs
 # files side by side, with all that lies below it.
-RACE ?= . ./cmd/toolguard ./internal/write
+RACE ?= . ./cmd/toolguard ./internal/serve ./internal/write
 # Tests of what one goroutine writes, after all work is done.
 RACE_SKIP ?= Width|Wards|NotObeyed|IsObeyed|ObeysNothing|ReportSchema|NoExcerpt|TestAction|TestReadme|TestExplain|TestLinesInPipe
 

@@ -43,6 +43,8 @@ License: MIT
 Classifier: Programming Language :: Python :: 3
 Classifier: Typing :: Typed
 Requires-Python: >=3.9
+Provides-Extra: dask
+Requires-Dist: distributed; extra == "dask"
 Description-Content-Type: text/markdown
 
 {readme}"""

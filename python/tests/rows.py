@@ -26,6 +26,11 @@ def text(i, every=100):
     return json.dumps(row(i)).replace('"tool_call_id": "c2"', '"tool_call_id": "c9"')
 
 
+def whole(i, every=100):
+    """Like text, but every row is JSON."""
+    return text(i, every) if i % (3 * every) != every else json.dumps(row(i, broken=True))
+
+
 def reasons(path):
     """The rules and messages by line of a file that toolguard filter --reasons wrote."""
     out = {}

@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -108,6 +109,12 @@ class Module(unittest.TestCase):
         with self.assertRaises(tg.NotTranscriptError):
             list(tg.filter_rows([{"a": 1}]))
         self.assertEqual(list(tg.filter_rows([])), [])
+
+    def test_pickled_errors(self):
+        """Errors come whole from other processes."""
+        for error in (tg.ToolguardError("too-large", "x"), tg.NotTranscriptError("not-transcript", "y")):
+            copy = pickle.loads(pickle.dumps(error))
+            self.assertEqual((type(copy), copy.code, str(copy)), (type(error), error.code, str(error)))
 
     def test_odd_rows(self):
         """A row that cannot be read is rejected, and the rows beside it are judged."""

@@ -1,5 +1,6 @@
 """Tests of the wheels. TOOLGUARD_BINARY names the program of this machine."""
 
+import ast
 import base64
 import csv
 import hashlib
@@ -7,6 +8,7 @@ import io
 import os
 import pathlib
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -92,6 +94,14 @@ class Wheel(unittest.TestCase):
                     self.assertIn("toolguard_transcripts/" + name, record)
                 for name in ("LICENSE", "THIRD_PARTY_NOTICES", "METADATA", "WHEEL"):
                     self.assertIn(info + name, record)
+
+    def test_oldest(self):
+        """The files are in the syntax of the oldest Python that the metadata name."""
+        oldest = re.search(r"Requires-Python: >=(\d+)\.(\d+)\n", build_wheels.METADATA)
+        files = [HERE / "build_wheels.py", *(HERE / "toolguard_transcripts").glob("*.py")]
+        self.assertGreaterEqual(len(files), 4)
+        for file in files:
+            ast.parse(file.read_text(encoding="utf-8"), feature_version=(int(oldest[1]), int(oldest[2])))
 
     def test_versions(self):
         for given, want in {

@@ -32,6 +32,9 @@ class ToolguardError(Exception):
         super().__init__(message)
         self.code = code
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return type(self), (self.code, str(self))
+
 
 class NotTranscriptError(ToolguardError):
     """The input is not a transcript, or not certainly one: name its format."""
