@@ -726,7 +726,7 @@ func redacted(ctx context.Context, src *source.Source, o *options) (out *source.
 func public(err error) error {
 	var proof *engine.ProofError
 	if errors.As(err, &proof) {
-		return &ProofError{Reason: proof.Reason}
+		return &ProofError{proof.Reason, proof.Cut}
 	}
 	var other *detect.ErrOtherDialect
 	if errors.As(err, &other) {

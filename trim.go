@@ -229,9 +229,5 @@ func publicTrim(err error, to TrimTo) error {
 	if errors.As(err, &refused) {
 		return &NotTrimmedError{refused.Reason}
 	}
-	var unproved *engine.ProofError
-	if errors.As(err, &unproved) {
-		return &ProofError{unproved.Reason, true}
-	}
 	return public(err)
 }

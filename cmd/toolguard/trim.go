@@ -294,12 +294,8 @@ func (x *trimming) trim(ctx context.Context, t *target) error {
 
 // aboutTrim puts the path first in an error of trim. Errors of reading have it already.
 func aboutTrim(path string, err error) error {
-	if errors.As(err, new(*trim.NoCutError)) || errors.As(err, new(*trim.RefusedError)) || errors.As(err, new(*trim.RequestError)) {
+	if errors.As(err, new(*trim.NoCutError)) || errors.As(err, new(*trim.RefusedError)) || errors.As(err, new(*trim.RequestError)) || errors.As(err, new(*engine.ProofError)) {
 		return fmt.Errorf("%s: %w", path, err)
-	}
-	var unproved *engine.ProofError
-	if errors.As(err, &unproved) {
-		return fmt.Errorf("%s: not trimmed: the cut would %s", path, unproved.Reason)
 	}
 	return err
 }

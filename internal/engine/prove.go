@@ -15,10 +15,10 @@ import (
 // its fixes removed and added exactly what they say.
 func prove(f *Fixed, before, after *round) error {
 	if f.After.Skipped != "" {
-		return &ProofError{"make the transcript unreadable: " + f.After.Skipped, nil}
+		return &ProofError{Reason: "make the transcript unreadable: " + f.After.Skipped}
 	}
 	if n, m := lost(f.Before.File), lost(f.After.File); m > n {
-		return &ProofError{fmt.Sprintf("make records unreadable (%d before, %d after)", n, m), nil}
+		return &ProofError{Reason: fmt.Sprintf("make records unreadable (%d before, %d after)", n, m)}
 	}
 	for _, least := range counting {
 		was, is := before.byFamily(least), after.byFamily(least)
@@ -28,17 +28,17 @@ func prove(f *Fixed, before, after *round) error {
 			}
 			if is[name] > was[name] {
 				return &ProofError{
-					fmt.Sprintf("add %s (%d before, %d after)", problems(name, least), was[name], is[name]),
-					worse(f, before, after, name, least),
+					Reason: fmt.Sprintf("add %s (%d before, %d after)", problems(name, least), was[name], is[name]),
+					at:     worse(f, before, after, name, least),
 				}
 			}
 		}
 	}
 	if at := unchanged(f, before, after); len(at) > 0 {
-		return &ProofError{"not solve the problem", at}
+		return &ProofError{Reason: "not solve the problem", at: at}
 	}
 	if onlyInserts(f.Repairs) && after.unanswered >= before.unanswered {
-		return &ProofError{"insert results that toolguard does not read as results", nil}
+		return &ProofError{Reason: "insert results that toolguard does not read as results"}
 	}
 	gone, err := before.facts.lost(f.Pieces, &after.facts, after.waived)
 	if err != nil || len(gone) == 0 {
@@ -49,7 +49,7 @@ func prove(f *Fixed, before, after *round) error {
 		in[int(r.conversation)] = true
 	}
 	first := slices.MinFunc(gone, func(a, b fact) int { return cmp.Compare(a.payload.Start, b.payload.Start) })
-	return &ProofError{fmt.Sprintf("change which call the result at byte %d answers", first.payload.Start), in}
+	return &ProofError{Reason: fmt.Sprintf("change which call the result at byte %d answers", first.payload.Start), at: in}
 }
 
 // worse returns the conversations in which a family has more findings than before, or nil if

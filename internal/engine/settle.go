@@ -130,16 +130,23 @@ func (f *Fixed) Edits() []edit.Edit {
 	return f.Pieces.Edits()
 }
 
-// A ProofError says that a repair failed its proof, so nothing may be written.
+// A ProofError says that a repair or a cut failed its proof, so nothing may be written.
 type ProofError struct {
-	// Reason says what the repair would do, as a verb phrase.
+	// Reason says what the repair or the cut would do, as a verb phrase.
 	Reason string
+	// Cut says that it is a cut.
+	Cut bool
 	// at are the conversations in which the proof failed; nil means any.
 	at map[int]bool
 }
 
 // Error implements error.
-func (e *ProofError) Error() string { return "not repaired: the repair would " + e.Reason }
+func (e *ProofError) Error() string {
+	if e.Cut {
+		return "not trimmed: the cut would " + e.Reason
+	}
+	return "not repaired: the repair would " + e.Reason
+}
 
 // A CheckOnlyError says that a file needs repairs, but is of a kind that toolguard does not
 // repair.
@@ -333,7 +340,7 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 		if err := r.set.Prove(now); err != nil {
 			var unbalanced *edit.BalanceError
 			if errors.As(err, &unbalanced) {
-				return out.Unrepaired(), &ProofError{unbalanced.Error(), nil}
+				return out.Unrepaired(), &ProofError{Reason: unbalanced.Error()}
 			}
 			return nil, err
 		}
@@ -372,7 +379,7 @@ func (s *settler) readsAlike(ctx context.Context, out *Fixed, dialect string) er
 		return err
 	}
 	if anyOf(&rep.Findings, func(f *Finding) bool { return s.opts.allows(&f.Finding) }) {
-		return &ProofError{"remove what shows that the format is " + dialect + ", unless the format is given", nil}
+		return &ProofError{Reason: "remove what shows that the format is " + dialect + ", unless the format is given"}
 	}
 	return nil
 }

@@ -63,6 +63,15 @@ func (t *Trimmed) Changed() bool { return t.Pieces != nil }
 // *trim.RefusedError, a *ProofError, those of the request and those of reading. With a
 // *trim.NoCutError the result has only Before.
 func Trim(ctx context.Context, src *source.Source, opts Options, req *trim.Request) (*Trimmed, error) {
+	out, err := cut(ctx, src, opts, req)
+	var unproved *ProofError
+	if errors.As(err, &unproved) {
+		unproved.Cut = true
+	}
+	return out, err
+}
+
+func cut(ctx context.Context, src *source.Source, opts Options, req *trim.Request) (*Trimmed, error) {
 	t := &trimmer{src: src, req: req, out: &Trimmed{Tokens: -1}, seed: maphash.MakeSeed()}
 	before, rep, err := t.read(ctx, src, opts)
 	if err != nil {

@@ -131,7 +131,7 @@ func TestTrimTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := Trim(t.Context(), source.FromBytes("s.jsonl", text), Options{}, &trim.Request{KeepFirst: 1})
-	if want := "not repaired: the repair would leave so little of the log that it would be taken for gemini"; err == nil || err.Error() != want || got.Changed() {
+	if want := "not trimmed: the cut would leave so little of the log that it would be taken for gemini"; err == nil || err.Error() != want || got.Changed() {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -292,7 +292,7 @@ func cut(ctx context.Context, s *Server, r *request, out *object) error {
 	case errors.As(err, &none):
 		err = report.NoCutJSON(&b, none)
 	case errors.As(err, new(*engine.ProofError)):
-		return failure{codeRefused, "not trimmed: " + err.Error()}
+		return failure{codeRefused, err.Error()}
 	case errors.As(err, new(*trim.RequestError)):
 		return failure{codeBad, err.Error()}
 	case err != nil:

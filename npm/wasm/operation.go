@@ -75,7 +75,7 @@ func failed(err error) *failure {
 		f.Reason = "the message " + other.Pointer + " is in the format " + other.Found + ", not " + other.Dialect
 		f.Message = "not a transcript: " + f.Reason
 	case errors.As(err, &proof):
-		f.Code, f.Reason, f.Message = "proof", proof.Reason, "not changed: the result would "+proof.Reason
+		f.Code, f.Reason, f.Message = "proof", proof.Reason, proof.Error()
 	case errors.As(err, &only):
 		f.Code, f.Reason, f.Message = "check-only", only.Reason, "is only checked: "+only.Reason
 	case errors.As(err, &noCut):
