@@ -119,12 +119,12 @@ func (m *meter) twoJobs(path string) []command {
 	return []command{{name: ours2, args: append([]string{m.toolguard}, check("-j2", path)...)}}
 }
 
-// goal adds the ratio of two CPU times to the page, if both were measured.
-func (m *meter) goal(costs map[string]cost, input, what, of string, most float64) {
-	a, measured := costs[what]
+// goal adds the ratio of toolguard's CPU time and another one to the page, if both were measured.
+func (m *meter) goal(costs map[string]cost, input, of string, most float64) {
+	a, measured := costs[ours]
 	b, compared := costs[of]
 	if measured && compared {
-		m.page.goals = append(m.page.goals, goal{input, short(what) + " ÷ " + short(of) + ", CPU", ratio(a.CPU, b.CPU), most, megabytes(a.Peak)})
+		m.page.goals = append(m.page.goals, goal{input, short(ours) + " ÷ " + short(of) + ", CPU", ratio(a.CPU, b.CPU), most, megabytes(a.Peak)})
 	}
 }
 
@@ -158,7 +158,7 @@ func sessionLog(ctx context.Context, m *meter) error {
 		return err
 	}
 	input := label("session log", size)
-	m.goal(costs, input, ours, lines, 6.5)
+	m.goal(costs, input, lines, 6.5)
 	m.jobs(costs, input)
 	m.shares(costs, input, append(compared, other))
 	return nil
@@ -182,7 +182,7 @@ func rows(ctx context.Context, m *meter) error {
 			return err
 		}
 		input := label(what, n)
-		m.goal(costs, input, ours, jqEmpty, 0.75)
+		m.goal(costs, input, jqEmpty, 0.75)
 		m.jobs(costs, input)
 		m.shares(costs, input, commands)
 		return nil
@@ -252,7 +252,7 @@ func documents(ctx context.Context, m *meter) error {
 			return err
 		}
 		input := label(d.what, size)
-		m.goal(costs, input, ours, jqEmpty, 0.5)
+		m.goal(costs, input, jqEmpty, 0.5)
 		if used := costs[ours].Peak; used > 0 {
 			m.page.goals = append(m.page.goals, goal{input, short(ours) + ", peak memory in MB", float64(megabytes(used)), 64, megabytes(used)})
 		}
@@ -326,7 +326,7 @@ func (m *meter) many(ctx context.Context, dir string, exits []int, input string,
 	if err != nil {
 		return err
 	}
-	m.goal(costs, input, ours, findWC, most)
+	m.goal(costs, input, findWC, most)
 	m.shares(costs, input, commands)
 	return nil
 }
