@@ -275,6 +275,7 @@ async function start() {
 	}
 	for (const id of ['format', 'provider', 'send', 'allow']) by(id).onchange = judge
 	by('sample').onchange = () => take(encoder.encode(samples[/** @type {keyof typeof samples} */ (by('sample').value)]), 'history.json')
+	by('file').onclick = () => { by('file').value = '' } // the same file again, which was changed
 	by('file').onchange = async () => {
 		const file = by('file').files[0]
 		if (file) await read(file)
