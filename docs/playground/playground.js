@@ -151,9 +151,9 @@ function show(/** @type {any} */ report, /** @type {Uint8Array} */ text) {
 		go.append(element('strong', f.severity, { class: f.severity }), ` ${visible(f.place ?? `line ${f.start.line}`)}: ${visible(f.message)} `, element('span', f.rule, { class: 'dim' }))
 		go.onclick = () => select(text, f.start.offset, f.end.offset)
 		item.append(go)
-		if (f.provider_error) item.append(element('code', f.provider_error))
+		if (f.provider_error) item.append(element('code', visible(f.provider_error)))
 		if (f.fix) item.append(element('div', `Repair: ${visible(f.fix.title)} (${f.fix.by_strategy ? 'choose a strategy' : f.fix.class})`))
-		else if (f.unfixed) item.append(element('div', f.unfixed, { class: 'dim' }))
+		else if (f.unfixed) item.append(element('div', visible(f.unfixed), { class: 'dim' }))
 		item.append(element('a', 'about this rule', { href: f.url }))
 		by('findings').append(item)
 	}
@@ -199,7 +199,7 @@ function select(/** @type {Uint8Array} */ text, /** @type {number} */ from, /** 
 function showRepair(/** @type {any} */ report, /** @type {Uint8Array} */ after, /** @type {any} */ diff) {
 	repaired = after
 	by('done').hidden = false
-	const repairs = report.repairs ?? []
+	const repairs = report.applied?.[0]?.repairs ?? []
 	by('repairs').replaceChildren(...repairs.slice(0, shown).map((/** @type {any} */ r) => element('li', `${visible(r.title)} (${r.class})`)))
 	if (repairs.length > shown) by('repairs').append(element('li', `and ${count(repairs.length - shown, 'more repair')}`))
 	const left = report.summary.errors + report.summary.warnings

@@ -164,6 +164,7 @@ try {
 	await check('the repaired text can be used', async tab => {
 		await type(tab, broken.toString())
 		const bytes = await tab.run(repairedText)
+		same(await tab.run(`[...document.querySelectorAll('#repairs li')].map(li => li.textContent)`), ['insert a placeholder result into messages.2 (additive)', '1 problem left'], 'repairs')
 		await tab.run(`document.getElementById('use').click()`)
 		same(await tab.run(`btoa(unescape(encodeURIComponent(document.getElementById('input').value)))`), bytes, 'the field')
 	})
@@ -255,7 +256,7 @@ try {
 			await tab.run(`document.getElementById('show').click()`)
 			await tab.until(`!document.getElementById('map').hidden`, 120)
 			const worst = await tab.run('worst'), memory = await tab.run('memory') / 2 ** 20, heap = (await tab.send('Runtime.getHeapUsage')).usedSize / 2 ** 20
-			holds(worst < 500, `the page did not answer for ${worst.toFixed(0)} ms`)
+			holds(worst < 1000, `the page did not answer for ${worst.toFixed(0)} ms`)
 			holds(memory < 1500, `the engine has ${memory.toFixed(0)} MB`)
 			return `${ms} ms, pauses of at most ${worst.toFixed(0)} ms, engine ${memory.toFixed(0)} MB, heap ${heap.toFixed(0)} MB`
 		})
@@ -283,6 +284,7 @@ process.exitCode = failed ? 1 : 0
 /** What the frame of the map shows. It is sandboxed, so it is a target of its own. */
 async function frame(tab) {
 	const sessions = []
+	let why = ''
 	const listener = ({ method, params, sessionId }) => {
 		if (sessionId === tab.session && method === 'Target.attachedToTarget' && params.targetInfo.type === 'iframe') sessions.push(params.sessionId)
 	}
@@ -291,13 +293,14 @@ async function frame(tab) {
 		await tab.send('Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: false, flatten: true })
 		for (let i = 0; i < 100; i++) {
 			for (const session of sessions) {
-				const { result } = await browser.send('Runtime.evaluate', { returnByValue: true, expression: `document.querySelector('.row') && { rows: page.rows.count, text: document.body.innerText }` }, session)
-				if (result.value) return result.value
+				const { result, exceptionDetails } = await browser.send('Runtime.evaluate', { returnByValue: true, expression: `document.querySelector('.row') && { rows: document.querySelectorAll('.row').length, text: document.body.innerText }` }, session)
+				if (result.value?.rows) return result.value
+				why = exceptionDetails?.exception?.description ?? JSON.stringify(result)
 			}
 			await new Promise(done => setTimeout(done, 50))
 		}
 	} finally {
 		browser.listeners.delete(listener)
 	}
-	throw new Error(`the frame shows no rows, ${sessions.length} frames`)
+	throw new Error(`the frame shows no rows, ${sessions.length} frames: ${why}`)
 }
