@@ -247,6 +247,7 @@ async function look() {
 	const frame = by('map')
 	frame.hidden = false
 	if (frame.src) URL.revokeObjectURL(frame.src)
+	frame.scrollIntoView({ block: 'nearest' }) // browsers draw nothing in frames out of sight
 	frame.src = URL.createObjectURL(new Blob([text], { type: 'text/html' }))
 }
 
