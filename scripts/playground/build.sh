@@ -14,12 +14,10 @@ exec </dev/null
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-npm/build.sh 0.0.0 "$scratch"
+version=0.0.0-$(git rev-parse --short HEAD 2>/dev/null || echo dev)
+TOOLGUARD_TAGS=playground${TAGS:+,$TAGS} npm/build.sh "$version" "$scratch"
 mkdir -p "$out/core/dist"
-cp npm/core/dist/{wasm-web,engine,wasi,error}.js "$out/core/dist"
-version=$(git describe --tags --always --dirty 2>/dev/null || echo dev)
-GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -trimpath -tags "noyaml,nozstd,playground${TAGS:+,$TAGS}" \
-	-ldflags "-s -w -X main.version=$version" -o "$out/core/dist/toolguard.wasm" ./npm/wasm
+cp npm/core/dist/{wasm-web,engine,wasi,error}.js npm/core/dist/toolguard.wasm "$out/core/dist"
 
 # The map is in a frame, which the policy of this page is also for: it names the map's script and styles.
 cp docs/playground/*.{js,css} LICENSE THIRD_PARTY_NOTICES "$out"
