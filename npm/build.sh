@@ -3,7 +3,8 @@
 #
 #	npm/build.sh VERSION OUT
 #
-# VERSION is that of the package, without a v. OUT gets the package. TypeScript is installed from npm
+# VERSION is that of the package, without a v. OUT gets the package. TOOLGUARD_TAGS adds build tags of the
+# engine. TypeScript is installed from npm
 # once, in TOOLGUARD_CACHE or a directory in the user's cache.
 set -euo pipefail
 [ $# -eq 2 ] || { echo 'usage: npm/build.sh VERSION OUT' >&2; exit 2; }
@@ -33,7 +34,7 @@ for package in rules schema profile repair report suggest trim unfold yamldoc di
 done
 rm -rf core/dist
 go -C .. run ./npm/types docs/report.schema.json npm/core/src
-GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -trimpath -tags noyaml,nozstd \
+GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -trimpath -tags "noyaml,nozstd${TOOLGUARD_TAGS:+,$TOOLGUARD_TAGS}" \
 	"${flags[@]}" -ldflags "-s -w -X main.version=$version" -o core/dist/toolguard.wasm ./wasm
 node "$cache/node_modules/typescript/bin/tsc" -p core --typeRoots "$cache/node_modules/@types"
 

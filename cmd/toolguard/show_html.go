@@ -19,9 +19,7 @@ import (
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/page"
 	"github.com/toolguard/toolguard/internal/redact"
-	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/session"
-	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/store"
 	"github.com/toolguard/toolguard/internal/write"
 )
@@ -142,7 +140,7 @@ func (x *showing) page(ctx context.Context, t *target, into func() (string, erro
 		defer got.Source.Close()
 		src = got.Source
 	}
-	s, err := readForPage(ctx, src, opts)
+	s, err := page.Read(ctx, src, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +166,7 @@ func (x *showing) page(ctx context.Context, t *target, into func() (string, erro
 	if !all && entry.State < page.Warned {
 		return entry, nil
 	}
-	if out.After, err = x.after(ctx, t, src, opts); err != nil {
+	if out.After, err = page.After(ctx, src, x.fixOptions(t, opts.Check), opts); err != nil {
 		return nil, err
 	}
 	name, err := into()
@@ -177,15 +175,6 @@ func (x *showing) page(ctx context.Context, t *target, into func() (string, erro
 	}
 	entry.Href = name
 	return entry, create(name, func(w io.Writer) error { return page.Write(w, src, s, out) })
-}
-
-// readForPage reads a session. Infos that are only counted, because nobody asked for them, are left out.
-func readForPage(ctx context.Context, src *source.Source, opts session.Options) (*session.Session, error) {
-	s, err := session.Read(ctx, src, opts)
-	if err == nil {
-		s.Report.Rest = slices.DeleteFunc(s.Report.Rest, func(r engine.Rest) bool { return r.Severity == rules.Info && r.Kept == 0 })
-	}
-	return s, err
 }
 
 // noSession returns an error for a file that is named and is not a session.
@@ -199,19 +188,6 @@ func (x *showing) noSession(t *target, r *engine.Report) (*page.Entry, error) {
 		return nil, fmt.Errorf("%s: not a transcript: %s", t.path, r.SkippedDiscreet)
 	}
 	return nil, fmt.Errorf("%s: not a transcript: %s", t.path, r.Skipped)
-}
-
-// after returns the repaired session, nil if nothing is repaired.
-func (x *showing) after(ctx context.Context, t *target, src *source.Source, opts session.Options) (*page.Variant, error) {
-	got, err := engine.Settle(ctx, src, x.fixOptions(t, opts.Check))
-	switch {
-	case errors.As(err, new(*engine.ProofError)), errors.As(err, new(*engine.CheckOnlyError)):
-		return nil, nil
-	case err != nil || !got.Changed():
-		return nil, err
-	}
-	s, err := readForPage(ctx, got.Pieces.Source(), opts)
-	return &page.Variant{Session: s, Edits: got.Edits()}, err
 }
 
 // commandFor returns what to type to repair a finding in a file.

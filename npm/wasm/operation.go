@@ -29,6 +29,7 @@ var operations = map[string]func(ctx context.Context, r *request, input []byte, 
 	"trim":    shorten,
 	"explain": explain,
 	"names":   allNames,
+	"page":    look,
 }
 
 // A failure is an error as the host gets it.
