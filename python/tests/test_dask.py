@@ -40,7 +40,7 @@ class Cluster(unittest.TestCase):
         cls.addClassCleanup(cls.client.close, timeout=30)
 
     def command(self, *args):
-        run = subprocess.run([tg.binary(), *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        run = subprocess.run([tg.binary(), *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=DEADLINE)
         self.assertIn(run.returncode, (0, 1), run.stderr)
         return json.loads(run.stdout)
 
@@ -52,9 +52,8 @@ class Cluster(unittest.TestCase):
             self.assertLess(time.monotonic(), end, "no shard is done")
             time.sleep(0.01)
         self.assertFalse(future.done(), "all is done before a worker can be killed")
-        pid = sorted(self.client.run(os.getpid).values())[0]
-        os.kill(pid, signal.SIGKILL)
-        return future.result(timeout=DEADLINE), pid
+        os.kill(min(self.client.run(os.getpid).values()), signal.SIGKILL)
+        return future.result(timeout=DEADLINE)
 
     def counts(self, answer):
         numbers = {k: answer["summary"][k] for k in ("conversations", "kept", "rejected", "repaired", "not_judged", "with_warnings")}
@@ -87,10 +86,10 @@ class Cluster(unittest.TestCase):
                     want.append((s * per, digest.hexdigest(), rejected))
                 self.assertIsNone(next(lines, None))
             pairs = tgd.filter_bag(dask.bag.read_text(paths), format="openai-chat")
-            got, killed = self.kill_when((marks, 5), self.client.compute(pairs.map_partitions(shards.summary, marks)))
+            got = self.kill_when((marks, 5), self.client.compute(pairs.map_partitions(shards.summary, marks)))
             self.assertEqual(got, want)
-            self.assertGreater(len({mark.split(".")[1] for mark in os.listdir(marks)} - {str(killed)}), 1, "the worker came back")
-            got, _ = self.client.compute(tgd.count(pairs)).result(timeout=DEADLINE), None
+            self.client.wait_for_workers(2, timeout=DEADLINE)
+            got = self.client.compute(tgd.count(pairs)).result(timeout=DEADLINE)
             self.assertEqual(got, self.counts(answer))
             self.assertEqual(got.rejected, n // 100)
 
@@ -111,10 +110,10 @@ class Cluster(unittest.TestCase):
                     (lines / shards.of(s)).write_text(text, encoding="utf-8")
                     f.write(text)
             names = sorted(lines.iterdir())
-            subprocess.run([os.environ["TOOLGUARD_SHARDS"], sources, *names], check=True)
+            subprocess.run([os.environ["TOOLGUARD_SHARDS"], sources, *names], check=True, timeout=DEADLINE)
             paths = sorted(sources.iterdir())
             task = tgd.filter_parquet(paths, out, rejects=rejects, reasons=reasons)
-            got, _ = self.kill_when((out, 4), self.client.compute(task))
+            got = self.kill_when((out, 4), self.client.compute(task))
             want, told = tg.Counts(), []
             for path in paths:
                 own = [os.path.join(d, f"own-{x}") for x in ("out.parquet", "rejects.parquet", "reasons.jsonl")]
@@ -132,18 +131,61 @@ class Cluster(unittest.TestCase):
             self.assertEqual(got, self.counts(answer))
             self.assertEqual(told, [[rule for rule, _, _ in why] for _, why in sorted(make.reasons(as_lines).items())])
             self.assertEqual((got.conversations, got.rejected), (n, n // 100))
-            left = [x.name for x in out.iterdir() if not x.name.startswith("shard-")]
-            self.assertLessEqual(len(left), 1, "only the killed task may leave its directory")
+            for x in (out, rejects, reasons):
+                left = [y.name for y in x.iterdir() if not y.name.startswith("shard-")]
+                self.assertLessEqual(len(left), 1, "only the killed task may leave its directory")
+
+    def test_inputs_stay(self):
+        """No file that is read is replaced, whatever it is called, and what an earlier run wrote does not stay."""
+        with tempfile.TemporaryDirectory() as d:
+            lines, path = pathlib.Path(d, "x.jsonl"), pathlib.Path(d, "x.parquet")
+            lines.write_text("".join(make.whole(i) + "\n" for i in range(1, 50)), encoding="utf-8")
+            subprocess.run([os.environ["TOOLGUARD_SHARDS"], d, lines], check=True, timeout=DEADLINE)
+            before = path.read_bytes()
+            links, out, rejects = (pathlib.Path(d, x) for x in ("links", "out", "rejects"))
+            for x in (links, out, rejects):
+                x.mkdir()
+            os.link(path, links / "x.parquet")
+            for to in (d, pathlib.Path(d, "out", ".."), links):
+                with self.assertRaisesRegex(ValueError, "is a file that is read"):
+                    tgd.filter_parquet([path], to)
+                with self.assertRaisesRegex(ValueError, "is a file that is read"):
+                    tgd.filter_parquet([path], out, rejects=to)
+            self.assertEqual((path.read_bytes(), os.listdir(out)), (before, []))
+            (rejects / "x.parquet").write_bytes(b"old")
+            got = self.client.compute(tgd.filter_parquet([path], out, rejects=rejects)).result(timeout=DEADLINE)
+            self.assertEqual((got.kept, got.rejected), (49, 0))
+            if (rejects / "x.parquet").exists():
+                self.assertNotEqual((rejects / "x.parquet").read_bytes(), b"old")
+            self.assertEqual((os.listdir(out), path.read_bytes()), (["x.parquet"], before))
+
+    def test_file_systems(self):
+        """Rejects and reasons may be on another file system."""
+        with tempfile.TemporaryDirectory() as d, tempfile.TemporaryDirectory(dir="/dev/shm") as other:
+            self.assertNotEqual(os.stat(d).st_dev, os.stat(other).st_dev)
+            lines = pathlib.Path(d, "x.jsonl")
+            lines.write_text("".join(make.whole(i) + "\n" for i in range(300)), encoding="utf-8")
+            subprocess.run([os.environ["TOOLGUARD_SHARDS"], d, lines], check=True, timeout=DEADLINE)
+            out = pathlib.Path(d, "out")
+            out.mkdir()
+            task = tgd.filter_parquet([pathlib.Path(d, "x.parquet")], out, rejects=other, reasons=other)
+            got = self.client.compute(task).result(timeout=DEADLINE)
+            self.assertEqual((got.rejected, sorted(os.listdir(other)), os.listdir(out)), (3, ["x.jsonl", "x.parquet"], ["x.parquet"]))
 
     def test_errors(self):
-        with self.assertRaisesRegex(ValueError, r"^b/x\.parquet: a/x\.parquet has the same name"):
+        with self.assertRaisesRegex(ValueError, r"^b/x\.parquet: out/x\.parquet is also written for a/x\.parquet"):
             tgd.filter_parquet(["a/x.parquet", "b/x.parquet"], "out")
+        with self.assertRaisesRegex(ValueError, r"^x\.pq: why/x\.jsonl is also written for x\.parquet"):
+            tgd.filter_parquet(["x.parquet", "x.pq"], "out", reasons="why")
+        with self.assertRaisesRegex(ValueError, r"is also written for x\.parquet"):
+            tgd.filter_parquet(["x.parquet"], "out", rejects="./out")
         with tempfile.TemporaryDirectory() as d:
             path = os.path.join(d, "x.parquet")
+            os.mkdir(os.path.join(d, "out"))
             with self.assertRaises(tg.ToolguardError) as caught:
-                self.client.compute(tgd.filter_parquet([path], d)).result(timeout=DEADLINE)
+                self.client.compute(tgd.filter_parquet([path], os.path.join(d, "out"))).result(timeout=DEADLINE)
             self.assertEqual((caught.exception.code, str(caught.exception)), ("unreadable", f"{path}: no such file or directory"))
-            self.assertEqual(os.listdir(d), [])
+            self.assertEqual(os.listdir(os.path.join(d, "out")), [])
         bag = dask.bag.from_sequence([{"messages": []}], npartitions=1)
         with self.assertRaisesRegex(tg.ToolguardError, 'unknown format "x"'):
             self.client.compute(tgd.filter_bag(bag, format="x")).result(timeout=DEADLINE)

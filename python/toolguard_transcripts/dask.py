@@ -7,6 +7,7 @@ worker needs this package, and its processes share nothing.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pathlib
@@ -43,15 +44,20 @@ def filter_parquet(
     """Filters Parquet files with ``toolguard parquet filter``, a file a task: a Dask value that computes to ``Counts``.
 
     ``out``, ``rejects`` and ``reasons`` are directories that all workers see. They get files of the same names, reasons
-    as ``.jsonl``. Files that exist are replaced. ``options`` are flags of the command, such as ``["--fix"]``.
+    as ``.jsonl``. Files that exist are replaced, but no file that is read. ``options`` are flags of the command, such as
+    ``["--fix"]``. A task that is killed leaves directories ``.toolguard-*`` in them.
     """
-    names: Dict[str, Path] = {}
-    for path in paths:
-        name = os.path.basename(path)
-        if name in names:
-            raise ValueError(f"{path}: {names[name]} has the same name; expected another one for each file")
-        names[name] = path
     to = {flag: str(dir) for flag, dir in (("--out", out), ("--rejects", rejects), ("--reasons", reasons)) if dir is not None}
+    sources = {os.path.realpath(path): path for path in paths}
+    targets: Dict[str, Path] = {}
+    for path in paths:
+        for target in _targets(str(path), to).values():
+            real = os.path.realpath(target)
+            if real in targets:
+                raise ValueError(f"{path}: {target} is also written for {targets[real]}; expected other names or directories")
+            if real in sources or any(os.path.exists(real) and os.path.exists(s) and os.path.samefile(real, s) for s in sources):
+                raise ValueError(f"{path}: {target} is a file that is read; expected other directories")
+            targets[real] = path
     task = delayed(_filter_file)
     return delayed(_sum)([task(str(path), to, list(options)) for path in paths])
 
@@ -71,17 +77,23 @@ def _sum(counts: Iterable[Counts]) -> Counts:
     return sum(counts, Counts())
 
 
+def _targets(path: str, to: Dict[str, str]) -> Dict[str, str]:
+    """The files that are written for a file, by flag."""
+    name = os.path.basename(path)
+    names = {"--reasons": str(pathlib.PurePath(name).with_suffix(".jsonl"))}
+    return {flag: os.path.join(directory, names.get(flag, name)) for flag, directory in to.items()}
+
+
 def _filter_file(path: str, to: Dict[str, str], options: List[str]) -> Counts:
     """Filters a file to new ones, and then gives these their names."""
-    name = os.path.basename(path)
-    with tempfile.TemporaryDirectory(prefix=".toolguard-", dir=to["--out"]) as scratch:
+    with contextlib.ExitStack() as stack:
         made = []
         args = [binary(), "parquet", "filter", "--json", *options]
-        for flag, directory in to.items():
-            file = name if flag != "--reasons" else str(pathlib.PurePath(name).with_suffix(".jsonl"))
-            temporary = os.path.join(scratch, flag[2:] + "-" + file)
-            made.append((temporary, os.path.join(directory, file)))
-            args += [flag, temporary]
+        for flag, final in _targets(path, to).items():
+            # Beside the target, because a file keeps no name across file systems.
+            scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix=".toolguard-", dir=to[flag]))
+            made.append((os.path.join(scratch, os.path.basename(final)), final))
+            args += [flag, made[-1][0]]
         run = subprocess.run([*args, path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if run.returncode not in (0, 1):
             why = run.stderr.decode(errors="replace").strip()
@@ -90,6 +102,8 @@ def _filter_file(path: str, to: Dict[str, str], options: List[str]) -> Counts:
         for temporary, final in made:
             if os.path.exists(temporary):
                 os.replace(temporary, final)
+            elif os.path.exists(final):
+                os.remove(final)  # of a run before this one
     numbers = {key: n for key, n in answer["summary"].items() if key in _NUMBERS}
     return Counts(**numbers, rules=answer["rules"], warned_rules=answer["warned_rules"])
 
