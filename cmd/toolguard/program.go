@@ -45,10 +45,11 @@ The program is looked for beside toolguard and then on the PATH. It must have
 the same version.`,
 		},
 		{
-			"parquet", "Check and filter datasets in Parquet files",
+			"parquet", "Check and filter datasets in Parquet and Arrow files",
 			`parquet runs toolguard-parquet, which checks and filters the rows of Parquet
-files, and writes those that it keeps as Parquet. toolguard parquet --help shows
-its commands, if it is installed, and toolguard-parquet(1) is its manual.
+and Arrow files, and writes those that it keeps in the same format. toolguard
+parquet --help shows its commands, if it is installed, and toolguard-parquet(1)
+is its manual.
 
 The program is looked for beside toolguard and then on the PATH. It must have
 the same version.`,

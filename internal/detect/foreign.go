@@ -145,13 +145,13 @@ var stores = []struct {
 	{signature{head: "SQLite format 3\x00"}, "an SQLite database, which opencode, Goose, Crush, Zed and Cursor use for sessions; " +
 		"export a session to check it, for example with opencode export or goose session export --format json"},
 	{signature{head: "PK\x03\x04"}, "a zip archive, which Inspect uses for .eval logs; convert it to JSON to check it, with inspect log convert --to json"},
-	{signature{head: "PAR1"}, `a Parquet file; convert it to JSONL to check it, with duckdb -c "COPY (FROM 'FILE') TO 'rows.jsonl'"`},
-	{signature{head: "ARROW1\x00\x00"}, "an Arrow file; " + fromFeather},
-	{signature{head: "FEA1"}, "a Feather file; " + fromFeather},
+	{signature{head: "PAR1"}, "a Parquet file; check it with toolguard parquet check FILE"},
+	{signature{head: "ARROW1\x00\x00"}, "an Arrow file; check it with toolguard parquet check FILE"},
+	{signature{head: "FEA1"}, "a Feather file of version 1; convert it to JSONL to check it, with " +
+		`python -c "import pandas; pandas.read_feather('FILE').to_json('rows.jsonl', orient='records', lines=True)"`},
 	// A message of a stream begins with its length and the offset of a table in it, which are small.
 	{
-		signature{"\xff\xff\xff\xff", 7, "\x00"}, "an Arrow stream, in which Hugging Face datasets are stored; convert it to JSONL to check it, with " +
-			`python -c "import datasets; datasets.Dataset.from_file('FILE').to_json('rows.jsonl')"`,
+		signature{"\xff\xff\xff\xff", 7, "\x00"}, "an Arrow stream, in which Hugging Face datasets are stored; check it with toolguard parquet check FILE",
 	},
 	{signature{head: "\xfd7zXZ\x00"}, "a file compressed with xz; unpack it to check it, with xz -dc FILE | toolguard check -"},
 	{signature{"BZh", 4, "1AY&SY"}, "a file compressed with bzip2; unpack it to check it, with bzip2 -dc FILE | toolguard check -"},
@@ -160,10 +160,6 @@ var stores = []struct {
 	{signature{head: "event:"}, streamReason},
 	{signature{head: "data:"}, streamReason},
 }
-
-// fromFeather says how to convert both formats that pandas calls Feather.
-const fromFeather = "convert it to JSONL to check it, with " +
-	`python -c "import pandas; pandas.read_feather('FILE').to_json('rows.jsonl', orient='records', lines=True)"`
 
 // store says what a source is by its first bytes. It returns "" if the source may be a
 // transcript.

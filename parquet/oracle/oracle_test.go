@@ -77,7 +77,8 @@ const rows = `CREATE TABLE t AS SELECT i AS id,
 // filtered filters a file with toolguard-parquet.
 func filtered(t *testing.T, path string, flags ...string) (kept, rejected string) {
 	t.Helper()
-	kept, rejected = path+".kept.parquet", path+".rejected.parquet"
+	ending := filepath.Ext(path)
+	kept, rejected = path+".kept"+ending, path+".rejected"+ending
 	var stdout, stderr bytes.Buffer
 	args := append([]string{"filter", "--isolated", "--json", "--provider", "openai", "--overwrite", "--out", kept, "--rejects", rejected}, flags...)
 	if code := cli.Run(t.Context(), append(args, path), "1.2.3", &stdout, &stderr); code != 0 {
@@ -204,6 +205,51 @@ func TestWASM(t *testing.T) {
 			for _, rows := range sql(t, "SELECT count(*) AS n FROM ("+a+" EXCEPT ALL "+b+")", "SELECT count(*) AS n FROM ("+c+" EXCEPT ALL "+d+")", "SELECT count(*) - 153 AS n "+b, "SELECT count(*) - 17 AS n "+d) {
 				if n := fmt.Sprint(rows[0]["n"]); n != "0" {
 					t.Errorf("%s: parquet-wasm reads %s other rows", path, n)
+				}
+			}
+		}
+	}
+}
+
+// TestArrow: streams that the library of Rust has written, and files that the one of JavaScript has written, are
+// copied with the same values, as both read them, and their rows are the same lines of JSON as those of the Parquet
+// file from which they were made.
+func TestArrow(t *testing.T) {
+	dir := t.TempDir()
+	plain := filepath.Join(dir, "plain.parquet")
+	// Arrow has no such integers, and UUIDs are bytes there. The library of JavaScript cannot write 64 bits of time.
+	sql(t, rows, "COPY (SELECT * EXCLUDE (huge, span, uuid, clock) FROM t) TO '"+plain+"' (FORMAT parquet, ROW_GROUP_SIZE 60)")
+	convert := func(from, to string) string {
+		t.Helper()
+		if out, err := exec.Command("node", "arrow.mjs", modules(t), from, to).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return to
+	}
+	text := func(path string) string {
+		t.Helper()
+		var stdout, stderr bytes.Buffer
+		if code := cli.Run(t.Context(), []string{"filter", "--isolated", "-q", "--select", "invalid-json", path}, "1", &stdout, &stderr); code != 0 {
+			t.Fatal(stderr.String())
+		}
+		return stdout.String()
+	}
+	want := text(plain)
+	for _, ending := range []string{".arrows", ".arrow"} {
+		path := convert(plain, filepath.Join(dir, "rows"+ending))
+		if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(text(path), "\n")); diff != "" {
+			t.Errorf("%s: (-Parquet +Arrow)\n%s", ending, diff)
+		}
+		kept, rejected := filtered(t, path)
+		a, b := convert(kept, path+".kept.parquet"), convert(rejected, path+".rejected.parquet")
+		of := func(path, where string) string {
+			return fmt.Sprintf("SELECT row_number() OVER () AS row, * FROM (SELECT * FROM read_parquet('%s') WHERE %s)", path, where)
+		}
+		for _, c := range []struct{ path, where string }{{a, "id % 10 <> 3"}, {b, "id % 10 = 3"}} {
+			x, y := of(convert(path, path+".parquet"), c.where), of(c.path, "true")
+			for _, rows := range sql(t, "SELECT count(*) AS n FROM ("+x+" EXCEPT ALL "+y+")", "SELECT count(*) AS n FROM ("+y+" EXCEPT ALL "+x+")") {
+				if n := fmt.Sprint(rows[0]["n"]); n != "0" {
+					t.Errorf("%s: %s rows differ", c.path, n)
 				}
 			}
 		}

@@ -37,7 +37,7 @@ func (a *app) checkCmd() *cobra.Command {
 	var statistics, verbose, exitZero bool
 	cmd := &cobra.Command{
 		Use:         "check [flags] path...",
-		Short:       "Check the conversations of Parquet files and report errors",
+		Short:       "Check the conversations of Parquet and Arrow files and report errors",
 		Annotations: usage.Short("column provider from select fail-on exit-zero output-format verbose"),
 		Long: `check reports what toolguard check reports about the same rows as JSON Lines. The
 line of a finding is its row, from 1, and its column is a place in the row as
@@ -190,7 +190,7 @@ func (a *app) statsCmd() *cobra.Command {
 	var asJSON, asCSV bool
 	cmd := &cobra.Command{
 		Use:         "stats [flags] path...",
-		Short:       "Count how often tool calls of Parquet files have no result",
+		Short:       "Count how often tool calls of Parquet and Arrow files have no result",
 		Annotations: usage.Short("column by min-calls json csv provider from select"),
 		Long: `stats counts what toolguard stats counts in the same rows as JSON Lines: how often
 calls have no result, the errors by rule, and how many rows filter would reject.

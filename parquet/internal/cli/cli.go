@@ -26,7 +26,7 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/suggest"
 	"github.com/toolguard/toolguard/internal/usage"
-	"github.com/toolguard/toolguard/parquet/internal/table"
+	"github.com/toolguard/toolguard/parquet/internal/lines"
 )
 
 // The exit codes.
@@ -100,10 +100,11 @@ func (a *app) root() *cobra.Command {
 	version := false
 	cmd := &cobra.Command{
 		Use:   "parquet",
-		Short: "Check and filter datasets in Parquet files",
-		Long: `parquet reads Parquet files as toolguard reads JSON Lines: each row is an object
-with the columns as its fields. filter writes the rows that it keeps as Parquet,
-with the same types, codecs, metadata and order, or as JSON Lines.
+		Short: "Check and filter datasets in Parquet and Arrow files",
+		Long: `parquet reads Parquet files, Arrow files and Arrow streams as toolguard reads JSON
+Lines: each row is an object with the columns as its fields. filter writes the
+rows that it keeps in the format of the file, with the same types, codecs,
+metadata and order, or as JSON Lines.
 
 toolguard parquet runs the program toolguard-parquet.`,
 		Example: `  toolguard parquet filter --out clean.parquet train.parquet
@@ -193,7 +194,7 @@ type fileFlags struct {
 
 // define adds the flags to a command.
 func (f *fileFlags) define(flags *pflag.FlagSet) {
-	f.memory = table.DefaultMemory
+	f.memory = lines.DefaultMemory
 	flags.StringArrayVar(&f.columns, "column", nil, "read only this `column`, and bytes in it as text; repeatable (default: all)")
 	flags.Var(&f.memory, "max-memory", "refuse files that need more memory than this `size`")
 	flags.StringVar(&f.config, "config", "", "use this config `file` for all files (default: the nearest toolguard.toml in the directory of each file or above it)")
@@ -211,7 +212,7 @@ type target struct {
 // targets finds the files that paths name. several says that there may be more than one.
 func (f *fileFlags) targets(paths []string) (list []*target, several bool, err error) {
 	if len(paths) == 0 {
-		return nil, false, errors.New("expected the path of a Parquet file, or of a directory with such files")
+		return nil, false, errors.New("expected the path of a Parquet or Arrow file, or of a directory with such files")
 	}
 	var given *config.File
 	if f.config != "" && !f.isolated {
@@ -244,7 +245,7 @@ func (f *fileFlags) targets(paths []string) (list []*target, several bool, err e
 			return nil, false, errors.New(`expected a path, got ""`)
 		}
 		if path == "-" {
-			return nil, false, errors.New("-: expected a file, because a Parquet file is read from its end")
+			return nil, false, errors.New("-: expected a file, because the rows are read twice")
 		}
 		path = filepath.Clean(path)
 		if info, err := os.Stat(path); err != nil || !info.IsDir() {
@@ -263,7 +264,7 @@ func (f *fileFlags) targets(paths []string) (list []*target, several bool, err e
 				if d.IsDir() {
 					return fs.SkipDir
 				}
-			case d.Type().IsRegular() && isParquet(p):
+			case d.Type().IsRegular() && kindNamed(p) != nil:
 				found = true
 				in, err := filepath.Rel(path, p)
 				if err != nil {
@@ -274,7 +275,7 @@ func (f *fileFlags) targets(paths []string) (list []*target, several bool, err e
 			return nil
 		})
 		if err == nil && !found {
-			err = fmt.Errorf("%s: no *.parquet files in it", path)
+			err = fmt.Errorf("%s: no *.parquet or *.arrow files in it", path)
 		}
 		if err != nil {
 			return nil, false, err
@@ -284,19 +285,11 @@ func (f *fileFlags) targets(paths []string) (list []*target, several bool, err e
 	return list, several || len(list) > 1, nil
 }
 
-// isParquet reports whether a file is named like a Parquet file.
-func isParquet(path string) bool {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".parquet", ".parq", ".pq":
-		return true
-	}
-	return false
-}
-
 // An input is an open file as a source of JSON Lines.
 type input struct {
-	*table.File
-	text *table.Text
+	lines.File
+	kind *kind
+	text *lines.Text
 	src  *source.Source
 }
 
@@ -305,13 +298,14 @@ func (f *fileFlags) open(ctx context.Context, t *target) (*input, error) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(int64(f.memory) / 4 * 3) // the rest is for the program and its stacks
 	}
-	file, err := table.Open(ctx, t.path, int64(f.memory))
+	k := kindOf(t.path)
+	file, err := k.open(ctx, t.path, int64(f.memory))
 	if err != nil {
 		return nil, err
 	}
-	in := &input{File: file}
+	in := &input{File: file, kind: k}
 	if err = file.Only(f.columns); err == nil {
-		in.text, err = file.Text(ctx)
+		in.text, err = lines.NewText(ctx, file)
 	}
 	if err != nil {
 		file.Close()

@@ -21,7 +21,7 @@ import (
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/usage"
 	"github.com/toolguard/toolguard/internal/write"
-	"github.com/toolguard/toolguard/parquet/internal/table"
+	"github.com/toolguard/toolguard/parquet/internal/lines"
 )
 
 // filterFlags are the flags of filter.
@@ -42,14 +42,14 @@ func (a *app) filterCmd() *cobra.Command {
 	f := &filterFlags{}
 	cmd := &cobra.Command{
 		Use:         "filter [flags] path...",
-		Short:       "Keep the rows of Parquet files in which there are no errors",
+		Short:       "Keep the rows of Parquet and Arrow files in which there are no errors",
 		Annotations: usage.Short("column out rejects reasons overwrite dry-run fix max-rejects provider from select fail-on json"),
 		Long: `filter keeps the rows that toolguard filter keeps of the same rows as JSON Lines.
-If --out or --rejects is named *.parquet, filter writes Parquet there: with the
-same types, values, codecs, metadata and order, row group by row group.
+If --out or --rejects is named like a file of the format that is read, such as
+*.parquet or *.arrow, filter writes this format there: with the same types,
+values, codecs, metadata and order, row group by row group or batch by batch.
 Otherwise it writes JSON Lines. For a directory or several files, --out and
---rejects are directories, in which filter writes Parquet files of the same
-names.
+--rejects are directories, in which filter writes files of the same names.
 
 --fix repairs rows before it judges them. A repaired row is written to its
 columns if it fits them, and rejected with the reason if not.
@@ -133,7 +133,7 @@ func (x *filtering) parse(changed func(string) bool) error {
 			onStdout = o.flag
 		}
 	}
-	if isParquet(x.reasons) {
+	if kindNamed(x.reasons) != nil {
 		return fmt.Errorf("--reasons: %s: expected a name for JSON Lines", x.reasons)
 	}
 	return x.parseLimit()
@@ -293,14 +293,17 @@ func (x *filtering) plan(list []*target) error {
 // A sink is where a part of a file goes.
 type sink struct {
 	file *write.Output // nil for standard output
-	rows *table.Writer // nil for JSON Lines
+	rows lines.Writer  // nil for JSON Lines
 	text io.Writer
 }
 
 // sink opens an output. few says that it gets only the rows that are named.
 func (x *filtering) sink(name string, in *input, few bool) (*sink, error) {
 	s := &sink{text: io.Discard}
+	k := kindNamed(name)
 	switch {
+	case k != nil && k.title != in.kind.title:
+		return nil, fmt.Errorf("%s: not written: %s is %s: expected a name such as *%s, or one of JSON Lines", name, in.Path(), in.kind.title, in.kind.endings[0])
 	case name == "" || x.dryRun:
 		return s, nil
 	case name == "-":
@@ -316,7 +319,7 @@ func (x *filtering) sink(name string, in *input, few bool) (*sink, error) {
 	if s.file, err = write.Create(name); err != nil {
 		return nil, err
 	}
-	if !isParquet(name) {
+	if k == nil {
 		s.text = s.file
 		return s, nil
 	}
@@ -379,7 +382,7 @@ func (x *filtering) file(ctx context.Context, t *target) (*filter.Result, error)
 		opts.Rejects = func() (io.Writer, error) { return rejects.text, nil }
 	}
 	opts.Reason = func(r *filter.Reason) error {
-		for _, w := range []*table.Writer{out.rows, rejects.rows} {
+		for _, w := range []lines.Writer{out.rows, rejects.rows} {
 			if w != nil {
 				if err := w.Except(int64(r.Record) - 1); err != nil {
 					return err
@@ -391,8 +394,8 @@ func (x *filtering) file(ctx context.Context, t *target) (*filter.Result, error)
 		}
 		return report.Reason(x.reason, r, x.noExcerpt)
 	}
-	if out.rows != nil || x.dryRun && isParquet(x.place(x.out, t)) {
-		var row table.Row
+	if out.rows != nil || x.dryRun && kindNamed(x.place(x.out, t)) != nil {
+		var row lines.Row
 		opts.Fit = func(before, after []byte) (stored []byte, err error) {
 			row, stored, err = in.Fit(before, after)
 			return stored, err

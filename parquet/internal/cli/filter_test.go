@@ -53,15 +53,19 @@ func TestUnfit(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	in, _ := writeBoth(t, dir, nestedRows(10), 5)
+	in, lines := writeBoth(t, dir, nestedRows(10), 5)
+	stream := writeArrow(t, filepath.Join(dir, "rows.arrows"), lines, nestedSchema(), 5)
 	for _, c := range []struct {
 		args, want string
 	}{
 		{"filter --out " + in + " " + in, in + ": not written: this run reads it"},
 		{"filter --out x.parquet --rejects x.parquet " + in, "x.parquet: not written: this run also writes it for another purpose"},
 		{"filter --column text " + in, in + `: no column "text": the file has "id", "messages"`},
-		{"filter -", "-: expected a file, because a Parquet file is read from its end"},
-		{"filter", "expected the path of a Parquet file, or of a directory with such files"},
+		{"filter -", "-: expected a file, because the rows are read twice"},
+		{"filter", "expected the path of a Parquet or Arrow file, or of a directory with such files"},
+		{"filter --out x.arrow " + in, "x.arrow: not written: " + in + " is a Parquet file: expected a name such as *.parquet, or one of JSON Lines"},
+		{"filter --out x.parquet " + stream, "x.parquet: not written: " + stream + " is an Arrow file: expected a name such as *.arrow, or one of JSON Lines"},
+		{"filter --reasons x.arrow " + in, "--reasons: x.arrow: expected a name for JSON Lines"},
 		{"check --max-memory 1KiB " + in, in + ": footer: its"},
 		{"check --provider opnai " + in, `--provider: unknown provider "opnai"; did you mean "openai"?`},
 		{"filter --strategy missing-tool-result=insert " + in, "--strategy needs --fix"},

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/parquet-go/parquet-go"
 	"github.com/spf13/cobra"
 
@@ -61,6 +62,11 @@ func TestPage(t *testing.T) {
 	_, rest, _ := strings.Cut(string(data), "```jsonl train.jsonl\n")
 	rest, _, _ = strings.Cut(rest, "```\n")
 	dir := t.TempDir()
+	lines := filepath.Join(dir, "train.jsonl")
+	if err := os.WriteFile(lines, []byte(rest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	writeArrow(t, filepath.Join(dir, "train.arrow"), lines, arrow.NewSchema(nestedSchema().Fields()[1:], nil), 2)
 	var rows []trainRow
 	for line := range strings.Lines(rest) {
 		var r trainRow

@@ -8,9 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 )
@@ -125,6 +130,42 @@ func writeBoth[T any](t *testing.T, dir string, rows []T, group int64) (file, li
 	return file, lines
 }
 
+// writeArrow writes lines of JSON as an Arrow file or stream.
+func writeArrow(t *testing.T, path, lines string, schema *arrow.Schema, batch int) string {
+	t.Helper()
+	text, err := os.ReadFile(lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var w interface {
+		Write(arrow.RecordBatch) error
+		Close() error
+	} = ipc.NewWriter(f, ipc.WithSchema(schema), ipc.WithZstd())
+	if filepath.Ext(path) == ".arrow" {
+		if w, err = ipc.NewFileWriter(f, ipc.WithSchema(schema)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for list := range slices.Chunk(slices.Collect(strings.Lines(string(text))), batch) {
+		b, _, err := array.RecordFromJSON(memory.DefaultAllocator, schema, strings.NewReader("["+strings.Join(list, ",")+"]"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Write(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // TestTexts: the conversations of all fixtures and of the corpus, as JSON in a column, have the same verdicts as in JSON
 // Lines, with and without repairs.
 func TestTexts(t *testing.T) {
@@ -168,10 +209,14 @@ func TestTexts(t *testing.T) {
 		}
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
-			file, lines := writeBoth(t, t.TempDir(), rows, 5)
-			sameVerdicts(t, toolguard, file, lines)
-			sameVerdicts(t, toolguard, file, lines, "--provider", "openai", "--fail-on", "warning")
-			sameVerdicts(t, toolguard, file, lines, "--fix", "--strategy", "missing-tool-result=insert", "--strategy", "orphan-tool-result=drop")
+			dir := t.TempDir()
+			file, lines := writeBoth(t, dir, rows, 5)
+			schema := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "messages", Type: arrow.BinaryTypes.LargeString}}, nil)
+			for _, file := range []string{file, writeArrow(t, filepath.Join(dir, "rows.arrows"), lines, schema, 5)} {
+				sameVerdicts(t, toolguard, file, lines)
+				sameVerdicts(t, toolguard, file, lines, "--provider", "openai", "--fail-on", "warning")
+				sameVerdicts(t, toolguard, file, lines, "--fix", "--strategy", "missing-tool-result=insert", "--strategy", "orphan-tool-result=drop")
+			}
 		})
 	}
 	if len(groups) < 5 || total < 40 {
@@ -200,6 +245,15 @@ type (
 		} `parquet:"function" json:"function"`
 	}
 )
+
+// nestedSchema is the type of these rows in Arrow.
+func nestedSchema() *arrow.Schema {
+	text := func(name string) arrow.Field { return arrow.Field{Name: name, Type: arrow.BinaryTypes.String} }
+	null := func(f arrow.Field) arrow.Field { f.Nullable = true; return f }
+	call := arrow.StructOf(text("id"), text("type"), arrow.Field{Name: "function", Type: arrow.StructOf(text("name"), text("arguments"))})
+	message := arrow.StructOf(text("role"), null(text("content")), null(arrow.Field{Name: "tool_calls", Type: arrow.ListOf(call)}), null(text("tool_call_id")))
+	return arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "messages", Type: arrow.ListOf(message)}}, nil)
+}
 
 // nestedRows returns n conversations, every one in a hundred of which is broken.
 func nestedRows(n int) []nestedRow {
@@ -232,8 +286,8 @@ func nestedRows(n int) []nestedRow {
 	return rows
 }
 
-// TestNested: rows of nested lists, of which one in a hundred is broken, have the same verdicts as in JSON Lines, and a
-// Parquet file of those that are kept is the same rows.
+// TestNested: rows of nested lists, of which one in a hundred is broken, have the same verdicts as in JSON Lines, and
+// Parquet and Arrow files of those that are kept have the same rows.
 func TestNested(t *testing.T) {
 	t.Parallel()
 	toolguard := build(t)
@@ -242,33 +296,49 @@ func TestNested(t *testing.T) {
 	if os.Getenv("TOOLGUARD_LONG") != "" {
 		n = 50_000
 	}
+	flags := []string{"--provider", "openai", "--fix", "--strategy", "missing-tool-result=insert"}
 	file, lines := writeBoth(t, dir, nestedRows(n), 700)
-	sameVerdicts(t, toolguard, file, lines, "--provider", "openai")
-	kept := sameVerdicts(t, toolguard, file, lines, "--provider", "openai", "--fix", "--strategy", "missing-tool-result=insert")
-	out := filepath.Join(dir, "out.parquet")
-	code, _, stderr := run(t, "filter", "--isolated", "-q", "--provider", "openai", "--fix", "--strategy", "missing-tool-result=insert", "--out", out, file)
-	if code != exitOK {
-		t.Fatalf("exit code %d: %s", code, stderr)
+	for _, file := range []string{
+		file,
+		writeArrow(t, filepath.Join(dir, "rows.arrow"), lines, nestedSchema(), 700),
+		writeArrow(t, filepath.Join(dir, "rows.arrows"), lines, nestedSchema(), 300),
+	} {
+		sameVerdicts(t, toolguard, file, lines, "--provider", "openai")
+		kept := sameVerdicts(t, toolguard, file, lines, flags...)
+		out := filepath.Join(dir, "out"+filepath.Ext(file))
+		code, _, stderr := run(t, append(append([]string{"filter", "--isolated", "-q"}, flags...), "--out", out, file)...)
+		if code != exitOK {
+			t.Fatalf("exit code %d: %s", code, stderr)
+		}
+		code, got, stderr := run(t, "filter", "--isolated", "-q", "--select", "invalid-json", out)
+		if code != exitOK {
+			t.Fatalf("exit code %d: %s", code, stderr)
+		}
+		want := nestedOf(t, kept)
+		if diff := cmp.Diff(want, nestedOf(t, got)); diff != "" {
+			t.Errorf("%s: other rows: (-JSON Lines +file)\n%s", out, diff)
+		}
+		if len(want) < n*98/100 || len(want) == n {
+			t.Errorf("%s: %d rows of %d are kept", file, len(want), n)
+		}
+		if filepath.Ext(file) == ".parquet" {
+			read, err := parquet.ReadFile[nestedRow](out)
+			if diff := cmp.Diff(want, read); diff != "" || err != nil {
+				t.Errorf("%v (-want +got)\n%s", err, diff)
+			}
+		}
 	}
-	got, err := parquet.ReadFile[nestedRow](out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := 0
-	for line := range strings.Lines(kept) {
-		var want nestedRow
-		if err := json.Unmarshal([]byte(line), &want); err != nil {
+}
+
+// nestedOf returns the rows in lines of JSON.
+func nestedOf(t *testing.T, lines string) (rows []nestedRow) {
+	t.Helper()
+	for line := range strings.Lines(lines) {
+		var row nestedRow
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
 			t.Fatal(err)
 		}
-		if i == len(got) {
-			t.Fatalf("%d rows are kept as Parquet", i)
-		}
-		if diff := cmp.Diff(want, got[i]); diff != "" {
-			t.Fatalf("row %d: (-want +got)\n%s", want.ID, diff)
-		}
-		i++
+		rows = append(rows, row)
 	}
-	if i != len(got) || i < n*98/100 {
-		t.Errorf("%d rows are kept as Parquet, %d as JSON Lines", len(got), i)
-	}
+	return rows
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/toolguard/toolguard/parquet/internal/lines"
 )
 
 // A column reads the values of a chunk row by row.
@@ -105,6 +107,7 @@ func (c *column) wrong(err error) error { return fmt.Errorf("column %s: %w", c.p
 
 // A rows reads the rows of a group.
 type rows struct {
+	f       *File
 	columns []*column // by leaf; nil for those that are not read
 	read    []*column
 	rest    int64
@@ -112,10 +115,10 @@ type rows struct {
 
 // rows returns a reader of the leaves of some columns.
 func (f *File) rows(g *group, of []*node) (_ *rows, err error) {
-	r := &rows{columns: make([]*column, len(f.leaves)), rest: g.rows}
+	r := &rows{f: f, columns: make([]*column, len(f.leaves)), rest: g.rows}
 	defer func() {
 		if err != nil {
-			r.close()
+			r.Close()
 		}
 	}()
 	for _, n := range of {
@@ -130,14 +133,36 @@ func (f *File) rows(g *group, of []*node) (_ *rows, err error) {
 	return r, nil
 }
 
-func (r *rows) close() {
+// Close implements lines.Rows.
+func (r *rows) Close() {
 	for _, c := range r.read {
 		c.close()
 	}
 }
 
-// next reads the next row.
-func (r *rows) next() error {
+// Left implements lines.Rows.
+func (r *rows) Left() int64 { return r.rest }
+
+// Line implements lines.Rows.
+func (r *rows) Line(dst []byte) ([]byte, error) {
+	if err := r.Skip(); err != nil {
+		return nil, err
+	}
+	return r.f.json(dst, r)
+}
+
+// End implements lines.Rows.
+func (r *rows) End() error {
+	for _, c := range r.read {
+		if len(c.ahead) > 0 || !c.ended && !errors.Is(c.more(), io.EOF) {
+			return c.wrong(errors.New("has more rows than its group"))
+		}
+	}
+	return nil
+}
+
+// Skip implements lines.Rows.
+func (r *rows) Skip() error {
 	for _, c := range r.read {
 		if err := c.next(); err != nil {
 			return err
@@ -207,7 +232,7 @@ func (a *assembly) drop(n *node) {
 // node writes a node.
 func (a *assembly) node(n *node) {
 	if len(a.text) > a.most {
-		a.fail(fmt.Errorf("a row of more than %s as JSON, which does not fit in the memory of the run", mega(int64(a.most))))
+		a.fail(fmt.Errorf("a row of more than %s as JSON, which does not fit in the memory of the run", lines.Mega(int64(a.most))))
 	}
 	switch {
 	case a.err != nil:

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 
 	"github.com/klauspost/compress/zstd"
@@ -17,6 +15,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/toolguard/toolguard/internal/contain"
+
+	"github.com/toolguard/toolguard/parquet/internal/lines"
 )
 
 // magic begins and ends a file.
@@ -27,8 +27,6 @@ const (
 	mostFooter = 32 << 20
 	// mostHeader is how large the header of a page may be. It has bounds of the values.
 	mostHeader = 4 << 20
-	// DefaultMemory is how much memory a run may take.
-	DefaultMemory = 200 << 20
 	// share is the part of the memory in which the pages of one group have to fit. They are held twice, packed
 	// and unpacked, and what is read of them lives until the next collection.
 	share = 3
@@ -36,9 +34,7 @@ const (
 
 // A File is a Parquet file.
 type File struct {
-	path   string
-	in     *os.File
-	info   fs.FileInfo
+	*lines.Input
 	memory int64
 	footer []field
 	meta   *format.FileMetaData
@@ -65,29 +61,19 @@ type group struct {
 func Open(ctx context.Context, path string, memory int64) (_ *File, err error) {
 	defer func() {
 		if err != nil {
-			err = about(path, err)
+			err = lines.About(path, err)
 		}
 	}()
 	defer contain.Catch(&err)
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("is not a regular file")
-	}
-	f := &File{path: path, memory: memory}
-	if f.in, err = os.Open(path); err != nil {
+	f := &File{memory: memory}
+	if f.Input, err = lines.OpenInput(path); err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			f.in.Close()
+			f.Input.Close()
 		}
 	}()
-	if f.info, err = f.in.Stat(); err != nil {
-		return nil, err
-	}
 	f.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(uint64(memory/share)))
 	if err != nil {
 		return nil, err
@@ -119,47 +105,28 @@ func Open(ctx context.Context, path string, memory int64) (_ *File, err error) {
 	return f, nil
 }
 
-// about puts the path first.
-func about(path string, err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err
-	}
-	switch {
-	case contain.From(err) != nil:
-		err = errors.New("not readable: its parts contradict each other")
-	case errors.Is(err, fs.ErrNotExist):
-		err = errors.New("no such file or directory")
-	}
-	return fmt.Errorf("%s: %w", path, err)
-}
-
 // Close closes the file.
 func (f *File) Close() error {
 	f.zstd.Close()
-	return f.in.Close()
+	return f.Input.Close()
 }
 
-// Path returns the path of the file.
-func (f *File) Path() string { return f.path }
+// Group implements lines.Table.
+func (f *File) Group() string { return "row group" }
 
-// Size returns its size.
-func (f *File) Size() int64 { return f.info.Size() }
+// Groups implements lines.Table.
+func (f *File) Groups() int { return len(f.groups) }
 
-// Unchanged returns an error if the file has changed since it was opened.
-func (f *File) Unchanged() error {
-	now, err := f.in.Stat()
+// Rows implements lines.Table.
+func (f *File) Rows(group int) (lines.Rows, error) {
+	r, err := f.rows(&f.groups[group], f.columns)
 	if err != nil {
-		return about(f.path, err)
+		return nil, err
 	}
-	if now.Size() != f.info.Size() || !now.ModTime().Equal(f.info.ModTime()) {
-		return fmt.Errorf("%s: changed while it was read", f.path)
-	}
-	return nil
+	return r, nil
 }
 
-// Only selects the columns that are read as JSON. Bytes in them of which the file does not say what they are
-// are text.
+// Only implements lines.File.
 func (f *File) Only(names []string) error {
 	if len(names) == 0 {
 		return nil
@@ -178,23 +145,23 @@ func (f *File) Only(names []string) error {
 	}
 	for _, name := range names {
 		if f.root.child(name) == nil {
-			return fmt.Errorf("%s: no column %q: the file has %s", f.path, name, f.root.names())
+			return fmt.Errorf("%s: no column %q: the file has %s", f.Path(), name, f.root.names())
 		}
 	}
 	return nil
 }
 
 func (f *File) readFooter() error {
-	size := f.info.Size()
+	size := f.Size()
 	var tail [8]byte
 	if size < int64(len(magic)+len(tail)) {
 		return fmt.Errorf("not a Parquet file: expected at least 12 bytes, got %d", size)
 	}
 	var head [len(magic)]byte
-	if _, err := f.in.ReadAt(head[:], 0); err != nil {
+	if _, err := f.ReadAt(head[:], 0); err != nil {
 		return err
 	}
-	if _, err := f.in.ReadAt(tail[:], size-int64(len(tail))); err != nil {
+	if _, err := f.ReadAt(tail[:], size-int64(len(tail))); err != nil {
 		return err
 	}
 	switch start, end := string(head[:]), string(tail[4:]); {
@@ -213,7 +180,7 @@ func (f *File) readFooter() error {
 		return fmt.Errorf("footer: its %d bytes do not fit in the memory of the run: expected at most %d", n, min(mostFooter, f.memory/4))
 	}
 	text := make([]byte, n)
-	if _, err := f.in.ReadAt(text, size-int64(len(tail))-n); err != nil {
+	if _, err := f.ReadAt(text, size-int64(len(tail))-n); err != nil {
 		return err
 	}
 	list, err := fields(text)
@@ -291,14 +258,11 @@ func (f *File) addGroup(m *format.RowGroup, raw []byte) error {
 	}
 	if most := f.memory / share; need > most {
 		return fmt.Errorf("too large for the memory of the run: its pages need %s at a time, and %s of --max-memory %s are for them: write smaller pages, or allow more memory",
-			mega(need), mega(most), mega(f.memory))
+			lines.Mega(need), lines.Mega(most), lines.Mega(f.memory))
 	}
 	f.groups = append(f.groups, group{m, m.NumRows, raw})
 	return nil
 }
-
-// mega returns a size for people.
-func mega(n int64) string { return fmt.Sprintf("%d MB", (n+1<<20-1)>>20) }
 
 // span returns where the pages of a chunk are.
 func (f *File) span(c *format.ColumnChunk) (from, to int64, err error) {
@@ -307,7 +271,7 @@ func (f *File) span(c *format.ColumnChunk) (from, to int64, err error) {
 		from = d
 	}
 	to = from + c.MetaData.TotalCompressedSize
-	if end := f.info.Size() - 8; from < int64(len(magic)) || c.MetaData.TotalCompressedSize < 0 || to < from || to > end {
+	if end := f.Size() - 8; from < int64(len(magic)) || c.MetaData.TotalCompressedSize < 0 || to < from || to > end {
 		return 0, 0, fmt.Errorf("expected its pages between byte 4 and %d, got %d to %d: the file is torn", end, from, to)
 	}
 	return from, to, nil
@@ -320,7 +284,7 @@ func (f *File) scan(c *format.ColumnChunk) (need int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	h := headers{in: f.in, at: from, end: to}
+	h := headers{in: f, at: from, end: to}
 	values, dictionary, largest := int64(0), int64(0), int64(0)
 	for first := true; values < c.MetaData.NumValues; first = false {
 		p, err := h.next()

@@ -3,7 +3,6 @@ package table
 import (
 	"encoding/base64"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -15,6 +14,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/toolguard/toolguard/parquet/internal/lines"
 )
 
 // A meaning says how the values of a column are written as JSON.
@@ -152,12 +153,12 @@ func (s *scalar) convert(e *format.SchemaElement, set func(meaning, bool), integ
 func (s *scalar) append(dst []byte, v parquet.Value) []byte {
 	switch s.means {
 	case meansText:
-		return appendString(dst, v.ByteArray())
+		return lines.AppendString(dst, v.ByteArray())
 	case meansBytes:
-		return quote(dst, func(dst []byte) []byte { return base64.StdEncoding.AppendEncode(dst, v.ByteArray()) })
+		return lines.Quote(dst, func(dst []byte) []byte { return base64.StdEncoding.AppendEncode(dst, v.ByteArray()) })
 	case meansUUID:
 		b := v.ByteArray()
-		return quote(dst, func(dst []byte) []byte {
+		return lines.Quote(dst, func(dst []byte) []byte {
 			for i, part := range [][]byte{b[:4], b[4:6], b[6:8], b[8:10], b[10:]} {
 				if i > 0 {
 					dst = append(dst, '-')
@@ -173,51 +174,24 @@ func (s *scalar) append(dst []byte, v parquet.Value) []byte {
 		return strconv.AppendUint(dst, v.Uint64(), 10)
 	case meansDecimal:
 		return s.appendDecimal(dst, v)
-	case meansDate:
-		if t := time.Unix(int64(v.Int32())*86400, 0).UTC(); ordinary(t) {
-			return t.AppendFormat(dst, `"2006-01-02"`)
-		}
-	case meansTime:
-		if n := s.integer(v); n >= 0 && n < 86400*s.unit {
-			return time.Unix(0, 0).UTC().Add(time.Duration(n*(1e9/s.unit))).AppendFormat(dst, s.layout("15:04:05"))
-		}
-	case meansTimestamp:
+	case meansDate, meansTime, meansTimestamp:
 		if s.physical == format.Int96 {
 			return appendInt96(dst, v.Int96())
 		}
-		n := v.Int64()
-		seconds := n / s.unit
-		if n%s.unit < 0 {
-			seconds--
-		}
-		if t := time.Unix(seconds, (n-seconds*s.unit)*(1e9/s.unit)).UTC(); ordinary(t) {
-			return t.AppendFormat(dst, s.layout("2006-01-02T15:04:05"))
-		}
+		return s.moment().Append(dst, s.integer(v))
 	case meansFloat16:
 		b := v.ByteArray()
-		return appendFloat(dst, float16(uint16(b[0])|uint16(b[1])<<8), 32)
+		return lines.AppendFloat(dst, float16(uint16(b[0])|uint16(b[1])<<8), 32)
 	}
 	switch s.physical {
 	case format.Boolean:
 		return strconv.AppendBool(dst, v.Boolean())
 	case format.Float:
-		return appendFloat(dst, float64(v.Float()), 32)
+		return lines.AppendFloat(dst, float64(v.Float()), 32)
 	case format.Double:
-		return appendFloat(dst, v.Double(), 64)
+		return lines.AppendFloat(dst, v.Double(), 64)
 	}
 	return strconv.AppendInt(dst, s.integer(v), 10)
-}
-
-// ordinary reports whether a time has a year of four digits. Others are written as numbers.
-func ordinary(t time.Time) bool { return t.Year() >= 0 && t.Year() <= 9999 }
-
-// layout returns the layout of a time with all digits of its unit.
-func (s *scalar) layout(text string) string {
-	text = `"` + text + map[int64]string{1e3: ".000", 1e6: ".000000", 1e9: ".000000000"}[s.unit]
-	if s.zulu {
-		text += "Z"
-	}
-	return text + `"`
 }
 
 func (s *scalar) integer(v parquet.Value) int64 {
@@ -233,7 +207,7 @@ const julianEpoch = 2440588 // 1970-01-01
 func appendInt96(dst []byte, n deprecated.Int96) []byte {
 	nanos := int64(n[1])<<32 | int64(n[0])
 	t := time.Unix((int64(n[2])-julianEpoch)*86400, nanos).UTC()
-	if nanos < 0 || nanos >= 86400e9 || !ordinary(t) {
+	if nanos < 0 || nanos >= 86400e9 || !lines.Ordinary(t) {
 		return fmt.Appendf(dst, `"%08x%08x%08x"`, n[2], n[1], n[0])
 	}
 	return t.AppendFormat(dst, `"2006-01-02T15:04:05.000000000"`)
@@ -249,27 +223,7 @@ func (s *scalar) appendDecimal(dst []byte, v parquet.Value) []byte {
 			n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
 		}
 	}
-	if n.Sign() < 0 {
-		dst = append(dst, '-')
-	}
-	digits := n.Abs(n).String()
-	if s.scale == 0 {
-		return append(dst, digits...)
-	}
-	if missing := s.scale + 1 - len(digits); missing > 0 {
-		digits = strings.Repeat("0", missing) + digits
-	}
-	dst = append(dst, digits[:len(digits)-s.scale]...)
-	dst = append(dst, '.')
-	return append(dst, digits[len(digits)-s.scale:]...)
-}
-
-// appendFloat appends a number. JSON has no NaN and no infinity, so these are strings.
-func appendFloat(dst []byte, f float64, bits int) []byte {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return quote(dst, func(dst []byte) []byte { return strconv.AppendFloat(dst, f, 'g', -1, bits) })
-	}
-	return strconv.AppendFloat(dst, f, 'g', -1, bits)
+	return lines.AppendDecimal(dst, n, s.scale)
 }
 
 // float16 returns the value of a half.
@@ -290,45 +244,6 @@ func float16(h uint16) float64 {
 	return f
 }
 
-func quote(dst []byte, f func([]byte) []byte) []byte { return append(f(append(dst, '"')), '"') }
-
-// plainByte says which bytes of a string are written as they are.
-var plainByte = func() (out [256]bool) {
-	for i := range out {
-		out[i] = i >= ' ' && i != '"' && i != '\\'
-	}
-	return out
-}()
-
-// appendString appends a string of JSON. Bytes that are not UTF-8 stay: they are for the check.
-func appendString(dst, text []byte) []byte {
-	dst = append(dst, '"')
-	from := 0
-	for i, c := range text {
-		if plainByte[c] {
-			continue
-		}
-		dst = append(dst, text[from:i]...)
-		from = i + 1
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
-		}
-	}
-	dst = append(dst, text[from:]...)
-	return append(dst, '"')
-}
-
-var errShape = errors.New("its type cannot hold the value")
-
 // parse returns the value that JSON stands for: the inverse of append. text is the decoded string, if
 // the JSON is one.
 func (s *scalar) parse(raw, text string, isText bool) (parquet.Value, error) {
@@ -336,7 +251,7 @@ func (s *scalar) parse(raw, text string, isText bool) (parquet.Value, error) {
 	switch s.means {
 	case meansText, meansBytes, meansUUID:
 		if !isText {
-			return none, errShape
+			return none, lines.ErrShape
 		}
 		b := []byte(text)
 		var err error
@@ -347,16 +262,16 @@ func (s *scalar) parse(raw, text string, isText bool) (parquet.Value, error) {
 			b, err = hex.DecodeString(strings.ReplaceAll(text, "-", ""))
 		}
 		if s.means == meansText && !utf8.ValidString(text) {
-			err = errShape
+			err = lines.ErrShape
 		}
 		if err != nil {
-			return none, errShape
+			return none, lines.ErrShape
 		}
 		return s.bytes(b)
 	case meansDecimal:
-		n, ok := new(big.Int).SetString(strings.Replace(raw, ".", "", 1), 10)
+		n, ok := lines.ParseDecimal(raw)
 		if !ok || s.physical == format.ByteArray {
-			return none, errShape
+			return none, lines.ErrShape
 		}
 		if s.physical != format.FixedLenByteArray {
 			return s.number(n.String())
@@ -365,19 +280,19 @@ func (s *scalar) parse(raw, text string, isText bool) (parquet.Value, error) {
 			n.Add(n, new(big.Int).Lsh(big.NewInt(1), uint(8*s.length)))
 		}
 		if n.Sign() < 0 || n.BitLen() > 8*s.length {
-			return none, errShape
+			return none, lines.ErrShape
 		}
 		return s.bytes(n.FillBytes(make([]byte, s.length)))
 	case meansDate, meansTime, meansTimestamp:
 		if isText {
-			return s.moment(raw)
+			return s.time(raw)
 		}
 	case meansFloat16:
-		return none, errShape
+		return none, lines.ErrShape
 	}
 	if isText {
 		if raw = text; raw != "NaN" && raw != "+Inf" && raw != "-Inf" || s.physical != format.Float && s.physical != format.Double {
-			return none, errShape
+			return none, lines.ErrShape
 		}
 	}
 	return s.number(raw)
@@ -389,17 +304,29 @@ func (s *scalar) bytes(b []byte) (parquet.Value, error) {
 		return parquet.ByteArrayValue(b), nil
 	}
 	if len(b) != s.length {
-		return parquet.Value{}, errShape
+		return parquet.Value{}, lines.ErrShape
 	}
 	return parquet.FixedLenByteArrayValue(b), nil
 }
 
-// moment parses a date or a time.
-func (s *scalar) moment(raw string) (parquet.Value, error) {
+// moment returns the type of a date or a time.
+func (s *scalar) moment() lines.Moment {
+	kind := lines.Date
+	switch s.means {
+	case meansTime:
+		kind = lines.Time
+	case meansTimestamp:
+		kind = lines.Timestamp
+	}
+	return lines.Moment{Kind: kind, Unit: s.unit, UTC: s.zulu}
+}
+
+// time parses a date or a time.
+func (s *scalar) time(raw string) (parquet.Value, error) {
 	if s.physical == format.Int96 {
 		t, err := time.Parse(`"2006-01-02T15:04:05.000000000"`, raw)
 		if err != nil {
-			return parquet.Value{}, errShape
+			return parquet.Value{}, lines.ErrShape
 		}
 		day := t.Unix() / 86400
 		if t.Unix()%86400 < 0 {
@@ -408,25 +335,9 @@ func (s *scalar) moment(raw string) (parquet.Value, error) {
 		nanos := (t.Unix()-day*86400)*1e9 + int64(t.Nanosecond())
 		return parquet.Int96Value(deprecated.Int96{uint32(nanos), uint32(nanos >> 32), uint32(day + julianEpoch)}), nil
 	}
-	layout := `"2006-01-02"`
-	switch s.means {
-	case meansTime:
-		layout = s.layout("15:04:05")
-	case meansTimestamp:
-		layout = s.layout("2006-01-02T15:04:05")
-	}
-	t, err := time.Parse(layout, raw)
+	n, err := s.moment().Parse(raw)
 	if err != nil {
-		return parquet.Value{}, errShape
-	}
-	n := t.Unix() / 86400
-	switch {
-	case s.means == meansDate && t.Unix()%86400 < 0:
-		n--
-	case s.means == meansTime:
-		n = int64(t.Sub(t.Truncate(24*time.Hour))) / (1e9 / s.unit)
-	case s.means == meansTimestamp:
-		n = t.Unix()*s.unit + int64(t.Nanosecond())/(1e9/s.unit)
+		return parquet.Value{}, err
 	}
 	return s.number(strconv.FormatInt(n, 10))
 }
@@ -456,13 +367,13 @@ func (s *scalar) number(raw string) (v parquet.Value, err error) {
 		f, err := strconv.ParseFloat(raw, 64)
 		return parquet.DoubleValue(f), shapeError(err)
 	}
-	return v, errShape
+	return v, lines.ErrShape
 }
 
 // shapeError says that a value does not fit.
 func shapeError(err error) error {
 	if err != nil {
-		return errShape
+		return lines.ErrShape
 	}
 	return nil
 }

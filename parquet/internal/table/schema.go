@@ -8,6 +8,8 @@ import (
 
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/toolguard/toolguard/parquet/internal/lines"
 )
 
 // A shape says how a node is written as JSON.
@@ -86,7 +88,7 @@ func (b *builder) node(parent *node, depth int) (*node, error) {
 	} else {
 		n.path = ""
 	}
-	n.key = append(appendString(nil, []byte(n.name)), ':')
+	n.key = append(lines.AppendString(nil, []byte(n.name)), ':')
 	if depth > mostDepth {
 		return nil, fmt.Errorf("%s: nested deeper than %d levels", n.path, mostDepth)
 	}

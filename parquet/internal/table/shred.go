@@ -2,25 +2,25 @@ package table
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/tidwall/gjson"
+
+	"github.com/toolguard/toolguard/parquet/internal/lines"
 )
 
 // A Row is the values of some columns of a row, by leaf. The other columns stay as they are.
 type Row map[int][]parquet.Value
 
-// Fit returns the values of a repaired row in the columns that the repair has changed, and the row as it will be
-// read. before and after are lines of JSON. The error says why the row does not fit the columns.
-func (f *File) Fit(before, after []byte) (Row, []byte, error) {
-	was, err := object(gjson.ParseBytes(before))
+// Fit implements lines.File.
+func (f *File) Fit(before, after []byte) (lines.Row, []byte, error) {
+	was, err := lines.Object(gjson.ParseBytes(before))
 	if err != nil {
 		return nil, nil, err
 	}
-	is, err := object(gjson.ParseBytes(after))
+	is, err := lines.Object(gjson.ParseBytes(after))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -46,7 +46,7 @@ func (f *File) Fit(before, after []byte) (Row, []byte, error) {
 		if text, err = f.column1(text, n, row); err != nil {
 			return nil, nil, err
 		}
-		if there && !same(v, gjson.ParseBytes(text[from:])) {
+		if there && !lines.Same(v, gjson.ParseBytes(text[from:])) {
 			return nil, nil, fmt.Errorf("%s: it would be read as another value", n.path)
 		}
 	}
@@ -65,54 +65,6 @@ func (f *File) column1(dst []byte, n *node, row Row) ([]byte, error) {
 	a := assembly{rows: r, text: dst, most: len(dst) + int(f.memory/mostRow)}
 	a.node(n)
 	return a.text, a.err
-}
-
-// object returns the fields of an object.
-func object(v gjson.Result) (map[string]gjson.Result, error) {
-	if !v.IsObject() {
-		return nil, errors.New("expected an object")
-	}
-	out := map[string]gjson.Result{}
-	var err error
-	v.ForEach(func(key, value gjson.Result) bool {
-		if _, twice := out[key.Str]; twice {
-			err = fmt.Errorf("%s: a field twice", strconv.Quote(key.Str))
-		}
-		out[key.Str] = value
-		return err == nil
-	})
-	return out, err
-}
-
-// same reports whether two values are equal, except that fields of b with null may be absent in a.
-func same(a, b gjson.Result) bool {
-	switch {
-	case a.IsObject() && b.IsObject():
-		x, errA := object(a)
-		y, errB := object(b)
-		if errA != nil || errB != nil {
-			return a.Raw == b.Raw
-		}
-		for key, v := range y {
-			w, there := x[key]
-			if !there && v.Type != gjson.Null || there && !same(w, v) {
-				return false
-			}
-			delete(x, key)
-		}
-		return len(x) == 0
-	case a.IsArray() && b.IsArray():
-		x, y := a.Array(), b.Array()
-		for i := range x {
-			if len(x) != len(y) || !same(x[i], y[i]) {
-				return false
-			}
-		}
-		return len(x) == len(y)
-	case a.Type == gjson.String && b.Type == gjson.String:
-		return a.Str == b.Str
-	}
-	return a.Raw == b.Raw && !a.IsObject() && !a.IsArray()
 }
 
 // null adds one value to each column of a node, for something that is not there.
@@ -178,7 +130,7 @@ func (r Row) value(n *node, v gjson.Result, rep int) error {
 	if !v.IsObject() {
 		return fmt.Errorf("%s: expected an object", n.path)
 	}
-	is, err := object(v)
+	is, err := lines.Object(v)
 	if err != nil {
 		return fmt.Errorf("%s: %w", n.path, err)
 	}

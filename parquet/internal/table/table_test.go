@@ -16,6 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
+
+	"github.com/toolguard/toolguard/parquet/internal/lines"
 )
 
 // A turn is a message of a row.
@@ -98,13 +100,13 @@ func writeFile(t testing.TB, path string, rows []everything, group int64, codec 
 }
 
 // lines returns the rows of a file as JSON.
-func lines(path string, memory int64) (_ []string, err error) {
+func texts(path string, memory int64) (_ []string, err error) {
 	f, err := Open(context.Background(), path, memory)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := f.Text(context.Background())
+	text, err := lines.NewText(context.Background(), f)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +164,7 @@ func TestCopies(t *testing.T) {
 				t.Parallel()
 				path := filepath.Join(t.TempDir(), "in.parquet")
 				writeFile(t, path, rows, 20, codec, version)
-				was, err := lines(path, DefaultMemory)
+				was, err := texts(path, lines.DefaultMemory)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -174,7 +176,7 @@ func TestCopies(t *testing.T) {
 					"all":     func(int) bool { return true },
 				} {
 					to := path + "." + strings.ReplaceAll(what, " ", "-")
-					if err := copyExcept(path, to, DefaultMemory, len(rows), drop); err != nil {
+					if err := copyExcept(path, to, lines.DefaultMemory, len(rows), drop); err != nil {
 						t.Fatalf("without %s: %v", what, err)
 					}
 					var wantLines []string
@@ -183,7 +185,7 @@ func TestCopies(t *testing.T) {
 							wantLines = append(wantLines, was[i])
 						}
 					}
-					got, err := lines(to, DefaultMemory)
+					got, err := texts(to, lines.DefaultMemory)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -209,12 +211,12 @@ func TestCopies(t *testing.T) {
 // sameFooter compares whatever of a footer is not about row groups, and the codecs.
 func sameFooter(t *testing.T, path, to string) {
 	t.Helper()
-	a, err := Open(t.Context(), path, DefaultMemory)
+	a, err := Open(t.Context(), path, lines.DefaultMemory)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	b, err := Open(t.Context(), to, DefaultMemory)
+	b, err := Open(t.Context(), to, lines.DefaultMemory)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +240,7 @@ func TestJSON(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "in.parquet")
 	writeFile(t, path, sample(7)[5:], 20, &parquet.Snappy, 1)
-	got, err := lines(path, DefaultMemory)
+	got, err := texts(path, lines.DefaultMemory)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,11 +260,11 @@ func TestFitsAgain(t *testing.T) {
 	path, to := filepath.Join(dir, "in.parquet"), filepath.Join(dir, "out.parquet")
 	rows := sample(60)
 	writeFile(t, path, rows, 25, &parquet.Zstd, 2)
-	was, err := lines(path, DefaultMemory)
+	was, err := texts(path, lines.DefaultMemory)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := Open(t.Context(), path, DefaultMemory)
+	f, err := Open(t.Context(), path, lines.DefaultMemory)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,12 +300,12 @@ func TestFit(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "in.parquet")
 	writeFile(t, path, sample(1), 1, &parquet.Snappy, 1)
-	f, err := Open(t.Context(), path, DefaultMemory)
+	f, err := Open(t.Context(), path, lines.DefaultMemory)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	was, err := lines(path, DefaultMemory)
+	was, err := texts(path, lines.DefaultMemory)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +339,7 @@ func tries(t testing.TB, path string, memory int64) {
 	t.Helper()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := lines(path, memory)
+	_, err := texts(path, memory)
 	if err == nil {
 		err = copyExcept(path, path+".copy", memory, 1, func(int) bool { return true })
 	}
@@ -388,7 +390,7 @@ func TestBroken(t *testing.T) {
 				if err := os.WriteFile(broken, b, 0o600); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := lines(broken, 16<<20); err == nil {
+				if _, err := texts(broken, 16<<20); err == nil {
 					t.Errorf("cut at %d of %d bytes: read without an error", i, len(whole))
 				}
 			}
@@ -416,16 +418,16 @@ func TestTold(t *testing.T) {
 		memory int64
 		want   string
 	}{
-		"empty":    {nil, DefaultMemory, "not a Parquet file: expected at least 12 bytes, got 0"},
-		"other":    {[]byte(`{"messages":[]}` + "\n"), DefaultMemory, "not a Parquet file: expected PAR1 at its start"},
-		"torn":     {whole[:1000], DefaultMemory, "the file is torn: expected PAR1 at its end, after the footer"},
-		"long":     {long, DefaultMemory, fmt.Sprintf("footer: expected at most %d bytes, got 2147483647", len(whole)-12)},
-		"cut":      {append(slices.Clone(whole[:200]), whole[footer:]...), DefaultMemory, "row group 1: column small: page at byte 215: header: expected a Thrift struct"},
-		"zeros":    {zeros, DefaultMemory, "row group 1: column id: page at byte 4: header: expected a Thrift struct as the format has it"},
+		"empty":    {nil, lines.DefaultMemory, "not a Parquet file: expected at least 12 bytes, got 0"},
+		"other":    {[]byte(`{"messages":[]}` + "\n"), lines.DefaultMemory, "not a Parquet file: expected PAR1 at its start"},
+		"torn":     {whole[:1000], lines.DefaultMemory, "the file is torn: expected PAR1 at its end, after the footer"},
+		"long":     {long, lines.DefaultMemory, fmt.Sprintf("footer: expected at most %d bytes, got 2147483647", len(whole)-12)},
+		"cut":      {append(slices.Clone(whole[:200]), whole[footer:]...), lines.DefaultMemory, "row group 1: column small: page at byte 215: header: expected a Thrift struct"},
+		"zeros":    {zeros, lines.DefaultMemory, "row group 1: column id: page at byte 4: header: expected a Thrift struct as the format has it"},
 		"large":    {whole, 1 << 20, "row group 1: too large for the memory of the run: its pages need"},
-		"locked":   {append([]byte("PARE"), whole[4:]...), DefaultMemory, "is encrypted, which toolguard does not read"},
+		"locked":   {append([]byte("PARE"), whole[4:]...), lines.DefaultMemory, "is encrypted, which toolguard does not read"},
 		"no file":  {nil, 0, "no such file or directory"},
-		"no group": {append([]byte("PAR1"), "\x15\x02\x19\x0c\x16\x00\x00\x07\x00\x00\x00PAR1"...), DefaultMemory, "footer: "},
+		"no group": {append([]byte("PAR1"), "\x15\x02\x19\x0c\x16\x00\x00\x07\x00\x00\x00PAR1"...), lines.DefaultMemory, "footer: "},
 	} {
 		at := filepath.Join(dir, name)
 		if c.memory > 0 {
@@ -433,7 +435,7 @@ func TestTold(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		_, err := lines(at, c.memory)
+		_, err := texts(at, c.memory)
 		if got := fmt.Sprint(err); !strings.HasPrefix(got, at+": "+c.want) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}

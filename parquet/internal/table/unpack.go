@@ -94,7 +94,7 @@ type pipe struct {
 func (f *File) pipe(l *node, c *format.ColumnChunk) (*pipe, error) {
 	from, to, err := f.span(c)
 	return &pipe{
-		f: f, l: l, codec: c.MetaData.Codec, headers: headers{in: f.in, at: from, end: to}, left: c.MetaData.NumValues, dictionary: -1, at: 4,
+		f: f, l: l, codec: c.MetaData.Codec, headers: headers{in: f, at: from, end: to}, left: c.MetaData.NumValues, dictionary: -1, at: 4,
 	}, err
 }
 
@@ -160,7 +160,7 @@ func (p *pipe) open(h *format.PageHeader, n int) error {
 		return fmt.Errorf("expected a page of at most %d bytes and %d values", most, p.left)
 	}
 	p.body = grow(p.body, int(h.CompressedPageSize))
-	if _, err := p.f.in.ReadAt(p.body, p.headers.at); err != nil {
+	if _, err := p.f.ReadAt(p.body, p.headers.at); err != nil {
 		return err
 	}
 	if h.CRC != 0 && crc32.ChecksumIEEE(p.body) != uint32(h.CRC) {

@@ -16,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/toolguard/toolguard/internal/contain"
+	"github.com/toolguard/toolguard/parquet/internal/lines"
 )
 
 // A Writer copies rows of a file to another one, group by group. A group all of whose rows are copied keeps its
@@ -39,31 +40,30 @@ type Writer struct {
 	section  *section
 }
 
-// Rest returns a writer that copies all rows, except for those that are left out.
-func (f *File) Rest(out io.Writer, creator string) *Writer {
+// Rest implements lines.File.
+func (f *File) Rest(out io.Writer, creator string) lines.Writer {
 	return &Writer{f: f, out: out, creator: creator}
 }
 
-// Few returns a writer that copies only the rows that are named.
-func (f *File) Few(out io.Writer, creator string) *Writer {
+// Few implements lines.File.
+func (f *File) Few(out io.Writer, creator string) lines.Writer {
 	return &Writer{f: f, out: out, creator: creator, others: true}
 }
 
-// Except leaves out a row, or copies it if the writer copies only the rows that are named. Rows are numbered
-// from 0 and come in order.
+// Except implements lines.Writer.
 func (w *Writer) Except(row int64) error {
 	return w.do(row, func() error { return w.rows(1, w.others) })
 }
 
-// Replace copies a row with other values.
-func (w *Writer) Replace(row int64, by Row) error {
+// Replace implements lines.Writer.
+func (w *Writer) Replace(row int64, by lines.Row) error {
 	return w.do(row, func() error {
 		w.repaired = true
 		for i, c := range w.in.columns {
 			if err := c.next(); err != nil {
 				return err
 			}
-			values, is := by[i]
+			values, is := by.(Row)[i]
 			if !is {
 				values = c.row
 			}
@@ -104,7 +104,7 @@ func (w *Writer) contained(f func() error) error {
 	case contain.From(err) != nil:
 		err = errors.New("not written: its parts contradict each other")
 	}
-	return fmt.Errorf("%s: row group %d: %w", w.f.path, w.group+1, err)
+	return fmt.Errorf("%s: row group %d: %w", w.f.Path(), w.group+1, err)
 }
 
 // to treats all rows before a row of the file in the ordinary way.
@@ -148,7 +148,7 @@ func (w *Writer) end() error {
 		}
 	}
 	if w.in != nil {
-		w.in.close()
+		w.in.Close()
 	}
 	w.group, w.row, w.touched, w.repaired, w.in, w.enc, w.section = w.group+1, 0, false, false, nil, nil, nil
 	return nil
@@ -169,7 +169,7 @@ func (w *Writer) copy(g *group) error {
 			return 0, err
 		}
 		move := w.at - from
-		_, err = io.Copy(w, io.NewSectionReader(w.f.in, from, to-from))
+		_, err = io.Copy(w, io.NewSectionReader(w.f, from, to-from))
 		return move, err
 	}
 	return w.add(g.raw, g.rows, base, move)
@@ -399,7 +399,7 @@ const (
 	fieldOrders   = 7
 )
 
-// Close copies the rest and writes the footer.
+// Close implements lines.Writer.
 func (w *Writer) Close() error {
 	if w.err != nil {
 		return w.err

@@ -1,4 +1,4 @@
-package table
+package lines
 
 import (
 	"context"
@@ -27,11 +27,33 @@ const (
 	heldText = 16 << 20
 )
 
+// A Table is a file with rows in groups.
+type Table interface {
+	// Path returns the path of the file, and Group what a group is called.
+	Path() string
+	Group() string
+	// Groups returns how many there are, and Rows reads one of them.
+	Groups() int
+	Rows(group int) (Rows, error)
+}
+
+// A Rows reads the rows of a group, one after the other.
+type Rows interface {
+	// Left returns how many are still to be read.
+	Left() int64
+	// Skip goes to the next row, and Line appends it as a line of JSON.
+	Skip() error
+	Line(dst []byte) ([]byte, error)
+	// End returns an error if there are more rows than the group has.
+	End() error
+	Close()
+}
+
 // A Text is the rows of a file as lines of JSON, made when they are read. It implements io.ReaderAt.
 // Whoever reads on from the start reads each page once.
 type Text struct {
 	mu    sync.Mutex
-	f     *File
+	of    Table
 	ctx   context.Context
 	parts []part
 	size  int64
@@ -39,14 +61,14 @@ type Text struct {
 	order []int // of held, the oldest first
 	sum   int64
 
-	rows *rows // the reader that made the last part
+	rows Rows // the reader that made the last part
 	last int
 }
 
-// Text reads the file once, to learn how long its rows are and that all of them can be read.
-func (f *File) Text(ctx context.Context) (*Text, error) {
-	t := &Text{f: f, ctx: ctx, held: map[int][]byte{}, last: -1}
-	for g := range f.groups {
+// NewText reads a file once, to learn how long its rows are and that all of them can be read.
+func NewText(ctx context.Context, of Table) (*Text, error) {
+	t := &Text{of: of, ctx: ctx, held: map[int][]byte{}, last: -1}
+	for g := range of.Groups() {
 		if err := t.measure(g); err != nil {
 			t.Close()
 			return nil, err
@@ -67,7 +89,7 @@ func (t *Text) Close() {
 
 func (t *Text) close() {
 	if t.rows != nil {
-		t.rows.close()
+		t.rows.Close()
 	}
 	t.rows, t.last = nil, -1
 }
@@ -77,14 +99,14 @@ func (t *Text) measure(g int) error {
 	var buf []byte
 	return t.contained(g, func() (err error) {
 		t.close()
-		if t.rows, err = t.f.rows(&t.f.groups[g], t.f.columns); err != nil {
+		if t.rows, err = t.of.Rows(g); err != nil {
 			return err
 		}
-		for row := int64(0); t.rows.rest > 0; {
+		for row := int64(0); t.rows.Left() > 0; {
 			p := part{at: t.size, group: g, row: row}
 			buf = buf[:0]
-			for len(buf) < partSize && t.rows.rest > 0 {
-				if buf, err = t.line(buf); err != nil {
+			for len(buf) < partSize && t.rows.Left() > 0 {
+				if buf, err = t.rows.Line(buf); err != nil {
 					return err
 				}
 				p.rows++
@@ -98,21 +120,8 @@ func (t *Text) measure(g int) error {
 				return err
 			}
 		}
-		for _, c := range t.rows.read {
-			if len(c.ahead) > 0 || !c.ended && !errors.Is(c.more(), io.EOF) {
-				return c.wrong(errors.New("has more rows than its group"))
-			}
-		}
-		return nil
+		return t.rows.End()
 	})
-}
-
-// line appends the next row.
-func (t *Text) line(buf []byte) ([]byte, error) {
-	if err := t.rows.next(); err != nil {
-		return nil, err
-	}
-	return t.f.json(buf, t.rows)
 }
 
 // contained calls f, which reads a group, and says in its error where it was. Whatever panics there is a
@@ -127,7 +136,7 @@ func (t *Text) contained(g int, f func() error) error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		err = errors.New("ends early: the file is torn")
 	}
-	return fmt.Errorf("%s: row group %d: %w", t.f.path, g+1, err)
+	return fmt.Errorf("%s: %s %d: %w", t.of.Path(), t.of.Group(), g+1, err)
 }
 
 // hold keeps a part, and forgets the oldest ones.
@@ -172,18 +181,18 @@ func (t *Text) part(i int) ([]byte, error) {
 	err := t.contained(p.group, func() (err error) {
 		if t.rows == nil || t.last != i-1 || t.parts[t.last].group != p.group {
 			t.close()
-			if t.rows, err = t.f.rows(&t.f.groups[p.group], t.f.columns); err != nil {
+			if t.rows, err = t.of.Rows(p.group); err != nil {
 				return err
 			}
 			for range p.row {
-				if err := t.rows.next(); err != nil {
+				if err := t.rows.Skip(); err != nil {
 					return err
 				}
 			}
 		}
 		t.last = i
 		for range p.rows {
-			if text, err = t.line(text); err != nil {
+			if text, err = t.rows.Line(text); err != nil {
 				return err
 			}
 		}
