@@ -110,7 +110,7 @@ class Cluster(unittest.TestCase):
                     (lines / shards.of(s)).write_text(text, encoding="utf-8")
                     f.write(text)
             names = sorted(lines.iterdir())
-            subprocess.run([os.environ["TOOLGUARD_SHARDS"], sources, *names], check=True, timeout=DEADLINE)
+            subprocess.run([os.environ["TOOLGUARD_SHARDS"], "parquet", sources, *names], check=True, timeout=DEADLINE)
             paths = sorted(sources.iterdir())
             task = tgd.filter_parquet(paths, out, rejects=rejects, reasons=reasons)
             got = self.kill_when((out, 4), self.client.compute(task))
