@@ -35,6 +35,9 @@ each with an error whose cause it finds. For a word that is no rule, such as too
 the rules with this word in their names and those of this category, or else the rules with
 this word in their summaries.
 
+The playground, a page for the browser, does the same, and checks the transcript as
+well: see docs/javascript.md.
+
 Exit codes: 0 for a sure answer, 1 if it lists rules, 2 if nothing is like the error or the
 command line is wrong.`,
 		Example: `  toolguard explain missing-tool-result
