@@ -54,6 +54,7 @@ func everything() *arrow.Schema {
 		field("nothing", arrow.Null),
 		field("colour", &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}),
 		field("coded", arrow.ListOf(arrow.StructOf(field("role", &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint32, ValueType: arrow.BinaryTypes.String})))),
+		field("codedview", arrow.ListViewOf(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.BinaryTypes.String})),
 		field("runs", arrow.RunEndEncodedOf(arrow.PrimitiveTypes.Int32, arrow.BinaryTypes.String)),
 	}, &meta)
 }
@@ -88,6 +89,8 @@ func define(b array.Builder) {
 		values.AppendValues([]string{"red", "green", "blue"}, nil)
 		_ = b.InsertStringDictValues(values.NewStringArray())
 	case *array.ListBuilder:
+		define(b.ValueBuilder())
+	case *array.ListViewBuilder:
 		define(b.ValueBuilder())
 	case *array.StructBuilder:
 		for i := range b.NumField() {
@@ -382,7 +385,7 @@ func TestJSON(t *testing.T) {
 		`"list":[[-2,-2],[-2,-2]],"longlist":[{"x":-9223372036854775806,"y \"é\"":["é \"2\"\naa","é \"2\"\naa"]},{"x":-9223372036854775806,"y \"é\"":["é \"2\"\naa","é \"2\"\naa"]}],` +
 		`"pair":[-2,null],"listview":["é \"2\"\naa","é \"2\"\naa"],"object":{"x":-9223372036854775806,"y \"é\"":["é \"2\"\naa","é \"2\"\naa"]},` +
 		`"map":{"é \"2\"\naa":{"x":-9223372036854775806,"y \"é\"":["é \"2\"\naa","é \"2\"\naa"]},"é \"3\"\naaa":{"x":-9223372036854775806,"y \"é\"":["é \"2\"\naa","é \"2\"\naa"]}},` +
-		`"numbers":{"-2":"é \"2\"\naa","-3":"é \"2\"\naa"},"nothing":null,"colour":"blue","coded":[{"role":"blue"},{"role":"blue"}],"runs":"é \"0\"\n"}` + "\n"
+		`"numbers":{"-2":"é \"2\"\naa","-3":"é \"2\"\naa"},"nothing":null,"colour":"blue","coded":[{"role":"blue"},{"role":"blue"}],"codedview":["blue","blue"],"runs":"é \"0\"\n"}` + "\n"
 	if len(got) != 3 {
 		t.Fatalf("%d rows", len(got))
 	}
@@ -400,7 +403,7 @@ func TestFitsAgain(t *testing.T) {
 	var fields []arrow.Field
 	for _, field := range everything().Fields() {
 		switch field.Name {
-		case "f16", "span", "months", "days", "nanos", "runs": // they cannot be written by a repair
+		case "f16", "span", "months", "days", "nanos", "runs", "codedview": // they cannot be written by a repair
 		default:
 			fields = append(fields, field)
 		}
@@ -464,6 +467,7 @@ func TestFit(t *testing.T) {
 		{Name: "price", Type: &arrow.Decimal128Type{Precision: 5, Scale: 2}},
 		{Name: "colour", Type: colour},
 		{Name: "raw", Type: arrow.BinaryTypes.Binary},
+		{Name: "views", Type: arrow.ListViewOf(colour)},
 		{Name: "pair", Type: arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int8)},
 		{Name: "messages", Type: arrow.ListOf(arrow.StructOf(
 			arrow.Field{Name: "role", Type: arrow.BinaryTypes.String},
@@ -487,9 +491,11 @@ func TestFit(t *testing.T) {
 				b.Field(1).(*array.Decimal128Builder).Append(decimal128.FromI64(-5))
 				_ = b.Field(2).(*array.BinaryDictionaryBuilder).AppendString([]string{"red", "blue"}[i])
 				b.Field(3).(*array.BinaryBuilder).Append([]byte("x"))
-				b.Field(4).(*array.FixedSizeListBuilder).Append(true)
-				b.Field(4).(*array.FixedSizeListBuilder).ValueBuilder().(*array.Int8Builder).AppendValues([]int8{1, 2}, nil)
-				b.Field(5).(*array.ListBuilder).AppendEmptyValue()
+				b.Field(4).(*array.ListViewBuilder).AppendWithSize(true, 1)
+				_ = b.Field(4).(*array.ListViewBuilder).ValueBuilder().(*array.BinaryDictionaryBuilder).AppendString("red")
+				b.Field(5).(*array.FixedSizeListBuilder).Append(true)
+				b.Field(5).(*array.FixedSizeListBuilder).ValueBuilder().(*array.Int8Builder).AppendValues([]int8{1, 2}, nil)
+				b.Field(6).(*array.ListBuilder).AppendEmptyValue()
 			}
 			if err := w.Write(b.NewRecordBatch()); err != nil {
 				t.Fatal(err)
@@ -531,6 +537,7 @@ func TestFit(t *testing.T) {
 			{`"pair":[1,2]`, `"pair":[1]`, `pair: expected 2 elements, got 1`},
 			{`"raw":"eA=="`, `"raw":"!"`, `raw: its type cannot hold the value`},
 			{`"colour":"red"`, `"colour":"green"`, dictionary},
+			{`"views":["red"]`, `"views":[]`, "views: a dictionary in the type list_view<item: dictionary<values=utf8, indices=int8, ordered=false>, nullable> cannot be written"},
 		} {
 			after := strings.Replace(was[0], c.old, c.new, 1)
 			if after == was[0] {

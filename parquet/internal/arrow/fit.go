@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -70,6 +71,9 @@ func (f *File) build(column int, v gjson.Result) (arrow.Array, error) {
 	field := f.schema.Field(column)
 	dictionaries := &dictionary{}
 	stored, coded := indexes(field.Type)
+	if isCoded(stored) {
+		return nil, fmt.Errorf("%s: a dictionary in the type %s cannot be written", field.Name, field.Type)
+	}
 	if coded {
 		if f.replaced {
 			return nil, fmt.Errorf("%s: its dictionary is not the same in all batches", field.Name)
@@ -164,6 +168,15 @@ func indexes(t arrow.DataType) (arrow.DataType, bool) {
 		}
 	}
 	return t, false
+}
+
+// isCoded reports whether there is a dictionary in a type.
+func isCoded(t arrow.DataType) bool {
+	if t.ID() == arrow.DICTIONARY {
+		return true
+	}
+	nested, is := t.(arrow.NestedType)
+	return is && slices.ContainsFunc(nested.Fields(), func(f arrow.Field) bool { return isCoded(f.Type) })
 }
 
 // retype returns values in the type that they were built for.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -223,6 +224,9 @@ func (w *Writer) encode(m *message) error {
 		if err != nil {
 			return fmt.Errorf("column %s: rows of the type %s cannot be copied one by one", w.f.schema.Field(i).Name, column.DataType())
 		}
+		if !sameDictionaries(joined.Data(), column.Data()) {
+			return fmt.Errorf("column %s: its dictionary would change", w.f.schema.Field(i).Name)
+		}
 		columns = append(columns, joined)
 	}
 	var meta arrow.Metadata
@@ -237,6 +241,15 @@ func (w *Writer) encode(m *message) error {
 		err = errors.New("its rows cannot be encoded")
 	}
 	return err
+}
+
+// sameDictionaries reports whether numbers stand for the same values in two arrays of one type. The dictionaries of the
+// file are not written anew.
+func sameDictionaries(a, b arrow.ArrayData) bool {
+	if a.DataType().ID() == arrow.DICTIONARY {
+		return array.Equal(array.MakeFromData(a.Dictionary()), array.MakeFromData(b.Dictionary()))
+	}
+	return slices.EqualFunc(a.Children(), b.Children(), sameDictionaries)
 }
 
 // encoderOf returns what encodes batches with a codec.
