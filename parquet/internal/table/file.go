@@ -396,6 +396,9 @@ func (h *headers) next() (*format.PageHeader, error) {
 		w.fields(0, nil)
 		if w.err != nil {
 			if size == min(h.end-h.at, mostHeader) {
+				if size == mostHeader {
+					w.err = errors.New("expected at most 4 MB, so the bounds of its values are too long")
+				}
 				return nil, fmt.Errorf("page at byte %d: header: %w", h.start, w.err)
 			}
 			continue

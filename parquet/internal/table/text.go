@@ -47,6 +47,9 @@ type Text struct {
 func (f *File) Text(ctx context.Context) (*Text, error) {
 	t := &Text{f: f, ctx: ctx, held: map[int][]byte{}, last: -1}
 	for g := range f.groups {
+		if f.groups[g].rows == 0 {
+			continue // its pages may be nowhere
+		}
 		if err := t.measure(g); err != nil {
 			t.Close()
 			return nil, err
