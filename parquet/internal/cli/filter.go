@@ -243,6 +243,9 @@ func (x *filtering) place(name string, t *target) string {
 	return filepath.Join(name, t.in)
 }
 
+// parquet reports whether an output is Parquet. In a directory, all are.
+func (x *filtering) parquet(name string) bool { return isParquet(name) || x.several && name != "" }
+
 // plan returns an error if the run would write a file twice, or one that it reads, or one that exists.
 func (x *filtering) plan(list []*target) error {
 	isDir := func(name string) bool {
@@ -316,7 +319,7 @@ func (x *filtering) sink(name string, in *input, few bool) (*sink, error) {
 	if s.file, err = write.Create(name); err != nil {
 		return nil, err
 	}
-	if !isParquet(name) {
+	if !x.parquet(name) {
 		s.text = s.file
 		return s, nil
 	}
@@ -391,7 +394,7 @@ func (x *filtering) file(ctx context.Context, t *target) (*filter.Result, error)
 		}
 		return report.Reason(x.reason, r, x.noExcerpt)
 	}
-	if out.rows != nil || x.dryRun && isParquet(x.place(x.out, t)) {
+	if out.rows != nil || x.dryRun && x.parquet(x.place(x.out, t)) {
 		var row table.Row
 		opts.Fit = func(before, after []byte) (stored []byte, err error) {
 			row, stored, err = in.Fit(before, after)

@@ -88,7 +88,7 @@ func Open(ctx context.Context, path string, memory int64) (_ *File, err error) {
 	if f.info, err = f.in.Stat(); err != nil {
 		return nil, err
 	}
-	f.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(uint64(memory/share)))
+	f.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(uint64(max(memory/share, 1))))
 	if err != nil {
 		return nil, err
 	}
