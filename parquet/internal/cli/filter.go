@@ -243,6 +243,14 @@ func (x *filtering) place(name string, t *target) string {
 	return filepath.Join(name, t.in)
 }
 
+// kind returns the kind of an output, nil for JSON Lines. In a directory, all are of the kind of the input.
+func (x *filtering) kind(name string, in *input) *kind {
+	if x.several && name != "" && name != "-" {
+		return in.kind
+	}
+	return kindNamed(name)
+}
+
 // plan returns an error if the run would write a file twice, or one that it reads, or one that exists.
 func (x *filtering) plan(list []*target) error {
 	isDir := func(name string) bool {
@@ -300,7 +308,7 @@ type sink struct {
 // sink opens an output. few says that it gets only the rows that are named.
 func (x *filtering) sink(name string, in *input, few bool) (*sink, error) {
 	s := &sink{text: io.Discard}
-	k := kindNamed(name)
+	k := x.kind(name, in)
 	switch {
 	case k != nil && k.title != in.kind.title:
 		return nil, fmt.Errorf("%s: not written: %s is %s: expected a name such as *%s, or one of JSON Lines", name, in.Path(), in.kind.title, in.kind.endings[0])
@@ -394,7 +402,7 @@ func (x *filtering) file(ctx context.Context, t *target) (*filter.Result, error)
 		}
 		return report.Reason(x.reason, r, x.noExcerpt)
 	}
-	if out.rows != nil || x.dryRun && kindNamed(x.place(x.out, t)) != nil {
+	if out.rows != nil || x.dryRun && x.kind(x.place(x.out, t), in) != nil {
 		var row lines.Row
 		opts.Fit = func(before, after []byte) (stored []byte, err error) {
 			row, stored, err = in.Fit(before, after)

@@ -67,6 +67,7 @@ func TestRefused(t *testing.T) {
 		{"filter --out x.parquet " + stream, "x.parquet: not written: " + stream + " is an Arrow file: expected a name such as *.arrow, or one of JSON Lines"},
 		{"filter --reasons x.arrow " + in, "--reasons: x.arrow: expected a name for JSON Lines"},
 		{"check --max-memory 1KiB " + in, in + ": footer: its"},
+		{"check --max-memory 1 " + in, in + ": footer: its"},
 		{"check --provider opnai " + in, `--provider: unknown provider "opnai"; did you mean "openai"?`},
 		{"filter --strategy missing-tool-result=insert " + in, "--strategy needs --fix"},
 		{"filter --out=" + dir + "/no/out.parquet " + in, dir + "/no"},
@@ -76,5 +77,22 @@ func TestRefused(t *testing.T) {
 		if code != exitTrouble || !strings.HasPrefix(stderr, "toolguard: "+c.want) || c.args[:5] != "check" && stdout != "" {
 			t.Errorf("%s: exit code %d: %s", c.args, code, stderr)
 		}
+	}
+}
+
+// TestAnyName: files in a directory are Parquet, whatever their names.
+func TestAnyName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	in, _ := writeBoth(t, dir, nestedRows(110), 50)
+	data, out := filepath.Join(dir, "data.bin"), filepath.Join(dir, "out")
+	if err := os.Rename(in, data); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := run(t, "filter", "--isolated", "-q", "--out", out+"/", data); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	if kept, err := parquet.ReadFile[nestedRow](filepath.Join(out, "data.bin")); err != nil || len(kept) != 109 {
+		t.Errorf("%d rows, %v", len(kept), err)
 	}
 }

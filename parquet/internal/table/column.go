@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unsafe"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -19,6 +20,8 @@ type column struct {
 	ahead  []parquet.Value // read, and not yet in a row
 	row    []parquet.Value // the values of the current row
 	at     int             // the next of them
+	held   int             // the room that row takes
+	rows   *rows
 	ended  bool
 }
 
@@ -28,13 +31,13 @@ const readValues = 256
 var errColumns = errors.New("its values do not go with those of the other columns")
 
 // column returns a reader of a chunk.
-func (f *File) column(g *group, l *node) (*column, error) {
+func (f *File) column(r *rows, g *group, l *node) (*column, error) {
 	chunk := f.model.RowGroups()[0].ColumnChunks()[l.leaf].(*parquet.FileColumnChunk)
-	p, err := f.pipe(l, &g.meta.Columns[l.leaf])
+	p, err := f.pipe(r, l, &g.meta.Columns[l.leaf])
 	if err != nil {
 		return nil, err
 	}
-	return &column{node: l, pages: chunk.PagesFrom(p), buf: make([]parquet.Value, readValues)}, nil
+	return &column{node: l, rows: r, pages: chunk.PagesFrom(p), buf: make([]parquet.Value, readValues)}, nil
 }
 
 // close ends reading.
@@ -96,6 +99,12 @@ func (c *column) next() error {
 			n++
 		}
 		c.row = append(c.row, c.ahead[:n]...)
+		if most := cap(c.row) * valueSize; most > c.held {
+			if err := c.rows.take(int64(most - c.held)); err != nil {
+				return c.wrong(err)
+			}
+			c.held = most
+		}
 		if c.ahead = c.ahead[n:]; len(c.ahead) > 0 {
 			return nil
 		}
@@ -111,11 +120,28 @@ type rows struct {
 	columns []*column // by leaf; nil for those that are not read
 	read    []*column
 	rest    int64
+	room    int64 // the bytes that are left for the values of a row, and for what pages become
+}
+
+const (
+	// rowRoom is the room of a reader, as a part of the memory. A row or a page of some bytes may have millions
+	// of values, or values with a long beginning in common.
+	rowRoom = 6
+	// valueSize is how many bytes a value takes.
+	valueSize = int(unsafe.Sizeof(parquet.Value{}))
+)
+
+// take takes some of the room. A negative number gives it back.
+func (r *rows) take(n int64) error {
+	if r.room -= n; r.room < 0 {
+		return errors.New("a row or a page has values that do not fit in the memory of the run: write smaller ones, or allow more with --max-memory")
+	}
+	return nil
 }
 
 // rows returns a reader of the leaves of some columns.
 func (f *File) rows(g *group, of []*node) (_ *rows, err error) {
-	r := &rows{f: f, columns: make([]*column, len(f.leaves)), rest: g.rows}
+	r := &rows{f: f, columns: make([]*column, len(f.leaves)), rest: g.rows, room: f.memory / rowRoom}
 	defer func() {
 		if err != nil {
 			r.Close()
@@ -123,7 +149,7 @@ func (f *File) rows(g *group, of []*node) (_ *rows, err error) {
 	}()
 	for _, n := range of {
 		for _, l := range f.leaves[n.leaf : n.leaf+n.leaves] {
-			c, err := f.column(g, l)
+			c, err := f.column(r, g, l)
 			if err != nil {
 				return nil, err
 			}

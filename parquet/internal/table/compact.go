@@ -25,13 +25,15 @@ const (
 const (
 	// mostStructs limits what a footer becomes in memory, where each takes some hundred bytes.
 	mostStructs = 400_000
+	// mostElements limits the elements of lists, which take up to sixteen times as much memory as in the footer.
+	mostElements = 4_000_000
 	// deepest is how deep structs may be nested. A footer has 6 levels.
 	deepest = 16
 )
 
 var (
 	errCompact = errors.New("expected a Thrift struct as the format has it")
-	errStructs = errors.New("more than 400,000 structs")
+	errStructs = errors.New("more than 400,000 structs, or 4,000,000 values in lists")
 )
 
 // A field is a field of a struct: its number, its type, and its value as it is in the file.
@@ -43,10 +45,11 @@ type field struct {
 
 // A walker goes through text in the compact protocol without keeping anything of it.
 type walker struct {
-	text    []byte
-	at      int
-	structs int
-	err     error
+	text     []byte
+	at       int
+	structs  int
+	elements uint64
+	err      error
 }
 
 // fields returns the fields of the struct that text begins with.
@@ -166,6 +169,10 @@ func (w *walker) value(kind byte, depth int, listed bool) {
 func (w *walker) values(n uint64, depth int, kinds ...byte) {
 	if n > uint64(len(w.text)-w.at) {
 		w.fail()
+		return
+	}
+	if w.elements += n; w.elements > mostElements {
+		w.err, w.at = cmpErr(w.err, errStructs), len(w.text)
 	}
 	for i := uint64(0); i < n && w.err == nil; i++ {
 		for _, kind := range kinds {

@@ -74,7 +74,7 @@ func Open(ctx context.Context, path string, memory int64) (_ *File, err error) {
 			f.Input.Close()
 		}
 	}()
-	f.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(uint64(memory/share)))
+	f.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(uint64(max(memory/share, 1))))
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,11 @@ func (f *File) Groups() int { return len(f.groups) }
 
 // Rows implements lines.Table.
 func (f *File) Rows(group int) (lines.Rows, error) {
-	r, err := f.rows(&f.groups[group], f.columns)
+	g := &f.groups[group]
+	if g.rows == 0 {
+		return &rows{f: f}, nil // its pages may be nowhere
+	}
+	r, err := f.rows(g, f.columns)
 	if err != nil {
 		return nil, err
 	}
@@ -360,6 +364,9 @@ func (h *headers) next() (*format.PageHeader, error) {
 		w.fields(0, nil)
 		if w.err != nil {
 			if size == min(h.end-h.at, mostHeader) {
+				if size == mostHeader {
+					w.err = errors.New("expected at most 4 MB, so the bounds of its values are too long")
+				}
 				return nil, fmt.Errorf("page at byte %d: header: %w", h.start, w.err)
 			}
 			continue

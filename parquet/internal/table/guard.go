@@ -88,6 +88,7 @@ type page struct {
 	encoding format.Encoding
 	levels   []byte // of a page v2
 	data     []byte // unpacked; in a page v1 with the levels
+	grown    int64  // the size of its values, if they have beginnings in common
 }
 
 // levelsV1 checks the levels at the start of a page v1, and returns what is behind them.
@@ -218,15 +219,19 @@ func (s *scalar) values(p *page, data []byte, dictionary int, most int64) error 
 		if s.physical != format.ByteArray {
 			return wrong
 		}
-		_, err := lengths(data, n, most)
+		_, _, err := lengths(data, n, most)
 		return err
 	case format.DeltaByteArray:
 		if s.physical != format.ByteArray && s.physical != format.FixedLenByteArray {
 			return wrong
 		}
-		data, err := lengths(data, n, most)
-		if err == nil {
-			_, err = lengths(data, n, most)
+		data, prefixes, err := lengths(data, n, most)
+		if err != nil {
+			return err
+		}
+		_, suffixes, err := lengths(data, n, most)
+		if p.grown = prefixes + suffixes; err == nil && s.physical == format.FixedLenByteArray && p.grown != int64(n)*int64(s.length) {
+			err = fmt.Errorf("expected %d values of %d bytes, got %d bytes", n, s.length, p.grown)
 		}
 		return err
 	case format.ByteStreamSplit:
@@ -287,9 +292,9 @@ func deltas(data []byte, n int) error {
 }
 
 // lengths adds up the lengths before values of bytes, and returns what is behind them.
-func lengths(data []byte, n int, most int64) (rest []byte, err error) {
+func lengths(data []byte, n int, most int64) (rest []byte, sum int64, err error) {
 	if err := deltas(data, n); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	next := func() (v uint64) {
 		v, size := binary.Uvarint(data)
@@ -302,7 +307,7 @@ func lengths(data []byte, n int, most int64) (rest []byte, err error) {
 	signed := func() int64 { v := next(); return int64(v>>1) ^ -int64(v&1) }
 	block, parts := int(next()), int(next())
 	next()
-	length, sum := signed(), int64(0)
+	length := signed()
 	add := func() {
 		if length < 0 || length > most {
 			err = cmpErr(err, fmt.Errorf("a value of %d bytes", length))
@@ -316,7 +321,7 @@ func lengths(data []byte, n int, most int64) (rest []byte, err error) {
 	for left := n - 1; left > 0 && err == nil; {
 		least := signed()
 		if len(data) < parts {
-			return nil, errPage
+			return nil, 0, errPage
 		}
 		widths := data[:parts]
 		data = data[parts:]
@@ -326,7 +331,7 @@ func lengths(data []byte, n int, most int64) (rest []byte, err error) {
 			}
 			need := block / parts * int(width) / 8
 			if width > 32 || need > len(data) {
-				return nil, errPage
+				return nil, 0, errPage
 			}
 			packed(data[:need], int(width), min(left, block/parts), func(v uint32, _ int) {
 				length += least + int64(v)
@@ -335,5 +340,5 @@ func lengths(data []byte, n int, most int64) (rest []byte, err error) {
 			data, left = data[need:], left-min(left, block/parts)
 		}
 	}
-	return data, err
+	return data, sum, err
 }

@@ -79,6 +79,7 @@ func fill(dst []byte, r io.Reader) error {
 // io.ReaderAt for reading from the start to the end.
 type pipe struct {
 	f          *File
+	rows       *rows
 	l          *node
 	codec      format.CompressionCodec
 	headers    headers
@@ -87,14 +88,15 @@ type pipe struct {
 	rest       [2][]byte // what is still to be read of a page
 	at         int64
 	text, body []byte
+	grown      int64 // what the values of a page become, if they have beginnings in common
 	err        error
 }
 
 // pipe returns a pipe for a chunk.
-func (f *File) pipe(l *node, c *format.ColumnChunk) (*pipe, error) {
+func (f *File) pipe(r *rows, l *node, c *format.ColumnChunk) (*pipe, error) {
 	from, to, err := f.span(c)
 	return &pipe{
-		f: f, l: l, codec: c.MetaData.Codec, headers: headers{in: f, at: from, end: to}, left: c.MetaData.NumValues, dictionary: -1, at: 4,
+		f: f, rows: r, l: l, codec: c.MetaData.Codec, headers: headers{in: f, at: from, end: to}, left: c.MetaData.NumValues, dictionary: -1, at: 4,
 	}, err
 }
 
@@ -232,5 +234,10 @@ func (p *pipe) check(h *format.PageHeader, n int, text []byte, levels int) error
 	if err != nil {
 		return err
 	}
-	return p.l.values(g, data, p.dictionary, most)
+	if err := p.l.values(g, data, p.dictionary, most); err != nil {
+		return err
+	}
+	was := p.grown
+	p.grown = g.grown
+	return p.rows.take(p.grown - was)
 }
