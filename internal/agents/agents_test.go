@@ -28,6 +28,8 @@ type agent struct {
 	// database names its file if that is a database, which the test does not damage or repair.
 	document bool
 	database string
+	// index is the name of a file beside its sessions that is none.
+	index string
 	// strays are hosts that it tries to reach, whatever its settings are.
 	strays []string
 	// omits is a record that takes the one with the id $target out of what is sent, "" if there are
@@ -172,21 +174,8 @@ func others() []agent {
 			resume: func(_, prompt string) []string { return []string{"run", "--continue", prompt} },
 		},
 		{
-			name: "Cline CLI", module: "cline", program: "cline",
-			document: true,
-			strays:   []string{"otel.cline.bot:443", "data.cline.bot:443"},
-			files: map[string]string{".cline/data/settings/providers.json": `{"version": 1, "lastUsedProvider": "openai-compatible", "modes": {}, "providers": {
-				"openai-compatible": {"settings": {"provider": "openai-compatible", "apiKey": "none", "model": "gpt-4.1", "baseUrl": "{model}/v1"},
-					"updatedAt": "2026-01-02T03:04:05.000Z", "tokenSource": "manual"}
-			}}`},
-			start: func(prompt string) []string { return []string{"-P", "openai-compatible", "please " + prompt} },
-			resume: func(session, prompt string) []string {
-				return []string{"-P", "openai-compatible", "--id", filepath.Base(filepath.Dir(session)), "please " + prompt}
-			},
-		},
-		{
 			name: "Continue", module: "@continuedev/cli", program: "cn",
-			document: true,
+			document: true, index: "sessions.json",
 			files: map[string]string{".continue/config.yaml": `name: script
 version: 1.0.0
 schema: v1

@@ -20,7 +20,6 @@ packages=(
 	@earendil-works/pi-coding-agent@1.5.2
 	@github/copilot@1.0.102
 	opencode-ai@1.18.33
-	cline@3.0.65
 	@continuedev/cli@1.5.47
 )
 for named; do

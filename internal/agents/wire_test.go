@@ -150,7 +150,6 @@ func shells() []shell {
 		{"shell", func(line string) map[string]any {
 			return map[string]any{"command": []string{"bash", "-lc", line}}
 		}},
-		{"run_commands", func(line string) map[string]any { return map[string]any{"commands": []string{line}} }},
 	}
 }
 
