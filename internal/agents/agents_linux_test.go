@@ -35,6 +35,9 @@ func TestAgents(t *testing.T) {
 		t.Run(a.name, func(t *testing.T) {
 			version := installed(t, dir, a.module)
 			for _, e := range endings() {
+				if page.skips(a.name+" "+version, e.name) {
+					continue
+				}
 				t.Run(e.name, func(t *testing.T) {
 					d, path := recorded(t, a, e, func() *desk { return newDesk(t, a, dir, toolguard) })
 					d.pinned = version == pinned(t, a)
@@ -43,10 +46,10 @@ func TestAgents(t *testing.T) {
 			}
 		})
 	}
-	if *keep {
-		page.write(t)
-	}
 }
+
+// patience is how long an agent may take for a session; a busy machine is slow.
+const patience = 4 * time.Minute
 
 // build builds toolguard, and returns its path.
 func build(t *testing.T) string {
@@ -215,6 +218,7 @@ func (d *desk) alone() {
 	t := d.t
 	t.Helper()
 	strays, faults := d.model.wrong()
+	strays = slices.DeleteFunc(strays, func(host string) bool { return slices.Contains(d.agent.strays, host) })
 	if len(strays) > 0 && d.pinned {
 		t.Errorf("the agent connects to others: %q", strays)
 	}
@@ -252,7 +256,7 @@ func (d *desk) interrupt(args []string, file string, signal syscall.Signal) {
 	d.t.Helper()
 	cmd, out, done := d.start(args)
 	started := filepath.Join(d.home, "work", file)
-	limit := time.After(60 * time.Second)
+	limit := time.After(patience)
 	for {
 		if _, err := os.Stat(started); err == nil {
 			break
@@ -346,6 +350,13 @@ func (d *desk) clear() {
 
 // logs returns the sessions of the agent, by the table of stores.
 func (d *desk) logs() (paths []string) {
+	if d.agent.database != "" {
+		paths, err := filepath.Glob(filepath.Join(d.home, d.agent.database))
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		return paths
+	}
 	finder := store.Find(func(name string) string {
 		if name == "HOME" {
 			return d.home
@@ -359,7 +370,7 @@ func (d *desk) logs() (paths []string) {
 		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}
-		if s := finder.Of(path); s != nil && s.Agent == d.agent.name && s.Holds(entry.Name()) {
+		if s := finder.Of(path); s != nil && s.Agent == d.agent.name && s.Holds(entry.Name()) && entry.Name() != d.agent.index {
 			paths = append(paths, path)
 		}
 		return nil
@@ -385,6 +396,13 @@ func (d *desk) read(path string) []byte {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		d.t.Fatal(err)
+	}
+	if d.agent.database != "" { // what was written last is beside it
+		latest, err := os.ReadFile(path + "-wal")
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			d.t.Fatal(err)
+		}
+		raw = append(raw, latest...)
 	}
 	return raw
 }
@@ -455,7 +473,7 @@ func (d *desk) resumed(path string, commands []command) *resumption {
 	_, out, done := d.start(d.agent.resume(path, "go on"))
 	select {
 	case <-done:
-	case <-time.After(90 * time.Second):
+	case <-time.After(patience):
 		d.t.Errorf("%s does not end after the reply", d.agent.program)
 	}
 	d.clear()

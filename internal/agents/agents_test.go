@@ -21,6 +21,17 @@ type agent struct {
 	link         [2]string
 	// breaks is the rule that it breaks itself when it resumes a session, "" if there is none.
 	breaks string
+	// sends is a rule of toolguard that its own requests break, although the model accepts them, "" if
+	// there is none.
+	sends string
+	// document says that its session is one JSON document, so it has no records that can be lost, and
+	// database names its file if that is a database, which the test does not damage or repair.
+	document bool
+	database string
+	// index is the name of a file beside its sessions that is none.
+	index string
+	// strays are hosts that it tries to reach, whatever its settings are.
+	strays []string
 	// omits is a record that takes the one with the id $target out of what is sent, "" if there are
 	// none. $parent stands for the id of the record before it.
 	omits string
@@ -40,6 +51,7 @@ func all() []agent {
 				"ANTHROPIC_BASE_URL={model}", "ANTHROPIC_API_KEY=none", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1",
 				"DISABLE_TELEMETRY=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 			},
+			sends: "empty-message", // a system message without content sets the effort
 			start: func(prompt string) []string { return []string{"--allowedTools=Bash", "-p", prompt} },
 			resume: func(session, prompt string) []string {
 				return []string{"--allowedTools=Bash", "--resume", stem(session), "-p", prompt}
@@ -145,19 +157,65 @@ env_key = "OPENAI_API_KEY"
 	}
 }
 
+// others returns agents that keep sessions in other files than logs. Only their endings are tested.
+func others() []agent {
+	return []agent{
+		{
+			name: "opencode", module: "opencode-ai", program: "opencode",
+			document: true, database: ".local/share/opencode/opencode.db",
+			strays: []string{"registry.npmjs.org:443"},
+			env:    []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1"},
+			files: map[string]string{".config/opencode/opencode.json": `{
+				"autoupdate": false, "share": "disabled", "model": "script/script", "small_model": "script/script", "permission": {"bash": "allow"},
+				"provider": {"script": {"npm": "@ai-sdk/openai-compatible", "name": "script",
+					"options": {"baseURL": "{model}/v1", "apiKey": "none"}, "models": {"script": {"name": "script", "tool_call": true}}}}
+			}`},
+			start:  func(prompt string) []string { return []string{"run", prompt} },
+			resume: func(_, prompt string) []string { return []string{"run", "--continue", prompt} },
+		},
+		{
+			name: "Continue", module: "@continuedev/cli", program: "cn",
+			document: true, index: "sessions.json",
+			files: map[string]string{".continue/config.yaml": `name: script
+version: 1.0.0
+schema: v1
+models:
+  - name: script
+    provider: openai
+    model: gpt-4.1
+    apiBase: {model}/v1
+    apiKey: none
+    roles: [chat]
+    capabilities: [tool_use]
+`},
+			start: func(prompt string) []string {
+				return []string{"--config", "../.continue/config.yaml", "--auto", "-p", prompt}
+			},
+			resume: func(_, prompt string) []string {
+				return []string{"--config", "../.continue/config.yaml", "--auto", "--resume", "-p", prompt}
+			},
+		},
+	}
+}
+
 // stem returns the name of a file without its extension.
 func stem(path string) string {
 	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 }
 
-// The commands of the script. The outputs of a, b, e and f are not in their calls, so where
-// they are is a result. c and d run until they are killed.
+// The commands of the script. Their outputs are not in their calls, so where they are is a
+// result. c and d run until they are killed, and g fails.
 func commandA() command { return command{"tga", "printf 'real-%s-a' 42"} }
 func commandB() command { return command{"tgb", "printf 'real-%s-b' 42"} }
 func commandC() command { return command{"tgc", "touch started-c; sleep 300"} }
 func commandD() command { return command{"tgd", "touch started-d; sleep 300"} }
 func commandE() command { return command{"tge", "printf 'real-%s-e' 42"} }
 func commandF() command { return command{"tgf", "printf 'real-%s-f' 42"} }
+func commandG() command { return command{"tgg", "printf 'real-%s-g' 42; exit 3"} }
+func commandH() command { return command{"tgh", "printf 'real-%s-h' 42"} }
+func commandI() command { return command{"tgi", "printf 'real-%s-i' 42"} }
+func commandJ() command { return command{"tgj", "printf 'real-%s-j' 42"} }
+func commandK() command { return command{"tgk", "printf 'real-%s-k' 42"} }
 
 // output returns the output of a command, "" if it has none.
 func (c command) output() string {

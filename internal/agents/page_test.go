@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,12 +16,15 @@ import (
 	"github.com/toolguard/toolguard/internal/golden"
 )
 
-var keep = flag.Bool("record", false, "write what real agents do to observations.md")
+var (
+	keep  = flag.Bool("record", false, "write what real agents do to observations.md, if it does not say that yet")
+	again = flag.Bool("again", false, "with -record, also run what observations.md says already")
+)
 
 // The tables in observations.md begin with these columns.
 const (
 	endingsTable = "| agent | ended |"
-	faultsTable  = "| agent | fault of the file |"
+	faultsTable  = "| agent | ending or fault |"
 )
 
 // A row is a row of a table. The first two cells name it, and the last one is the date.
@@ -28,7 +32,7 @@ type row []string
 
 // A page is the page with one of the tables, and the lines around it.
 type page struct {
-	path          string
+	path, table   string
 	before, after []string
 	columns       int
 	rows          []row
@@ -37,7 +41,7 @@ type page struct {
 // readPage reads observations.md.
 func readPage(t *testing.T, table string) *page {
 	t.Helper()
-	p := &page{path: "observations.md"}
+	p := &page{path: "observations.md", table: table}
 	raw, err := os.ReadFile(p.path)
 	if err != nil {
 		t.Fatal(err)
@@ -70,6 +74,11 @@ func (r row) String() string {
 	return "| " + strings.Join(cells, " | ") + " |"
 }
 
+// skips reports whether a row is on the page and need not be seen again.
+func (p *page) skips(name, ending string) bool {
+	return *keep && !*again && slices.ContainsFunc(p.rows, func(r row) bool { return r[0] == name && r[1] == ending })
+}
+
 // record compares what was seen with the page. If the page has other versions of the agent
 // only, it says what was seen. With -record, the row is put on the page.
 func (p *page) record(t *testing.T, r row) {
@@ -82,15 +91,15 @@ func (p *page) record(t *testing.T, r row) {
 	if i >= 0 {
 		old := slices.Clone(p.rows[i])
 		old[p.columns-1] = r[p.columns-1]
-		if old.String() == r.String() {
+		if old.String() == r.String() && !*keep {
 			return
 		}
 	}
 	switch {
-	case *keep && i >= 0:
-		p.rows[i] = r
 	case *keep:
-		p.rows = append(p.rows, r)
+		now := readPage(t, p.table) // another process may have written it meanwhile
+		now.rows = append(slices.DeleteFunc(now.rows, func(o row) bool { return o[0] == r[0] && o[1] == r[1] }), r)
+		now.write(t)
 	case i >= 0:
 		t.Errorf("this is not what %s says\nwas %s\nis  %s", p.path, p.rows[i], r)
 	default:
@@ -98,15 +107,20 @@ func (p *page) record(t *testing.T, r row) {
 	}
 }
 
-// write writes the page with the rows of each agent together.
+// write writes the page with the rows of each agent together, in the order of the endings and faults.
 func (p *page) write(t *testing.T) {
 	t.Helper()
 	lines := slices.Clone(p.before)
-	for _, a := range all() {
-		for _, r := range p.rows {
-			if strings.HasPrefix(r[0], a.name+" ") {
-				lines = append(lines, r.String())
+	for _, a := range slices.Concat(all(), others()) {
+		rows := slices.DeleteFunc(slices.Clone(p.rows), func(r row) bool { return !strings.HasPrefix(r[0], a.name+" ") })
+		slices.SortStableFunc(rows, func(r, o row) int {
+			if r[0] != o[0] || p.table != faultsTable {
+				return 0
 			}
+			return slices.Index(a.faults(), r[1]) - slices.Index(a.faults(), o[1])
+		})
+		for _, r := range rows {
+			lines = append(lines, r.String())
 		}
 	}
 	if err := os.WriteFile(p.path, []byte(strings.Join(append(lines, p.after...), "\n")), 0o644); err != nil {
@@ -139,15 +153,15 @@ func TestAgentsPage(t *testing.T) {
 	}
 }
 
-// TestObservedPage: the tables in docs/formats.md sum up observations.md.
+// TestObservedPage: the tables in docs/agents.md sum up observations.md.
 func TestObservedPage(t *testing.T) {
-	goldenTables(t, killedTable(t), damagedTable(t))
+	goldenTables(t, killedTable(t), marksTable(t), countsTable(t), openTable(t))
 }
 
-// goldenTables compares tables with those in docs/formats.md that have the same first column.
+// goldenTables compares tables with those in docs/agents.md that have the same first column.
 func goldenTables(t *testing.T, tables ...string) {
 	t.Helper()
-	path := filepath.Join("..", "..", "docs", "formats.md")
+	path := filepath.Join("..", "..", "docs", "agents.md")
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -177,29 +191,155 @@ func killedTable(t *testing.T) string {
 	return b.String()
 }
 
-// damagedTable returns how many outputs each agent sends from a damaged file.
-func damagedTable(t *testing.T) string {
+// A sent is what the next request of a session has of its calls.
+type sent struct {
+	valid   bool
+	outputs int    // the outputs of calls in it
+	of      int    // the outputs in the file
+	filled  int    // the calls with another result
+	trouble string // why there is no request
+}
+
+// The cells of sessions that trim does not cut, and of those that the test does not read or repair.
+const (
+	untrimmed = "not cut"
+	unread    = "a database"
+)
+
+// String returns the cell of a request.
+func (s sent) String() string {
+	if s.trouble != "" {
+		return s.trouble
+	}
+	cell := fmt.Sprintf("%d of %d", s.outputs, s.of)
+	if !s.valid {
+		cell = "invalid, " + cell
+	}
+	if s.filled > 0 {
+		cell += fmt.Sprintf(", %d filled", s.filled)
+	}
+	return cell
+}
+
+// readSent reads the cell of a request.
+func readSent(t *testing.T, cell string) (s sent) {
 	t.Helper()
-	var agents, faults []string
-	cells := map[[2]string]string{}
+	s.valid = !strings.HasPrefix(cell, "invalid, ")
+	text, filled, _ := strings.Cut(strings.TrimPrefix(cell, "invalid, "), ", ")
+	if _, err := fmt.Sscanf(text, "%d of %d", &s.outputs, &s.of); err != nil {
+		return sent{trouble: cell}
+	}
+	if filled != "" {
+		if _, err := fmt.Sscanf(filled, "%d filled", &s.filled); err != nil {
+			t.Fatalf("expected the number of calls with another result: %s", cell)
+		}
+	}
+	if s.String() != cell {
+		t.Fatalf("expected a cell like %q: %s", s, cell)
+	}
+	return s
+}
+
+// whole reports whether a request is valid and has all outputs.
+func (s sent) whole() bool { return s.trouble == "" && s.valid && s.outputs == s.of }
+
+// mark returns the mark of a request in docs/agents.md.
+func (s sent) mark() string {
+	switch {
+	case s.trouble == untrimmed, s.trouble == unread:
+		return "–"
+	case s.trouble != "":
+		return "∅"
+	case !s.valid:
+		return "✗"
+	case s.outputs < s.of:
+		return strconv.Itoa(s.of - s.outputs)
+	case s.filled > 0:
+		return "○"
+	}
+	return "✓"
+}
+
+// requests returns the requests of a row with an ending or a fault: from the session as it is, after
+// a repair, after one with --unsafe, and after trim.
+func requests(t *testing.T, r row) (out []sent) {
+	t.Helper()
+	for _, cell := range r[4:8] {
+		out = append(out, readSent(t, cell))
+	}
+	return out
+}
+
+// marksTable returns what each agent sends from each session, as marks; a session that was not run yet
+// has none.
+func marksTable(t *testing.T) string {
+	t.Helper()
+	marks := map[[2]string]string{}
 	for _, r := range readPage(t, faultsTable).rows {
-		if !slices.Contains(agents, r[0]) {
-			agents = append(agents, r[0])
+		var b strings.Builder
+		for _, s := range requests(t, r) {
+			b.WriteString(s.mark())
 		}
-		if !slices.Contains(faults, r[1]) {
-			faults = append(faults, r[1])
+		marks[[2]string{r[0], r[1]}] = "`" + b.String() + "`"
+	}
+	header, lines := row{"ending or fault"}, map[string]row{}
+	names := agent{call: "call", result: "result", omits: "omits"}.faults()
+	for _, a := range slices.Concat(all(), others()) {
+		name := a.name + " " + pinned(t, a)
+		header = append(header, name)
+		for _, fault := range names {
+			cell := ""
+			if slices.Contains(a.faults(), fault) {
+				cell = cmp.Or(marks[[2]string{name, fault}], "?")
+			}
+			lines[fault] = append(lines[fault], cell)
 		}
-		steps := slices.DeleteFunc(slices.Clone(r[4:7]), func(s string) bool { return s == "–" })
-		cells[[2]string{r[0], r[1]}] = strings.Join(slices.Compact(steps), " → ")
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "| fault of the file | %s |\n|---|%s\n", strings.Join(agents, " | "), strings.Repeat("---|", len(agents)))
-	for _, fault := range faults {
-		out := row{fault}
-		for _, a := range agents {
-			out = append(out, cmp.Or(cells[[2]string{a, fault}], "–"))
+	b.WriteString(header.String() + "\n|" + strings.Repeat("---|", len(header)) + "\n")
+	for _, fault := range names {
+		b.WriteString(append(row{fault}, lines[fault]...).String() + "\n")
+	}
+	return b.String()
+}
+
+// countsTable returns how many sessions of each agent lead to a valid request with all outputs.
+func countsTable(t *testing.T) string {
+	t.Helper()
+	var agents []string
+	counts := map[string]*[5]int{"all": {}}
+	for _, r := range readPage(t, faultsTable).rows {
+		if counts[r[0]] == nil {
+			agents = append(agents, r[0])
+			counts[r[0]] = &[5]int{}
 		}
-		b.WriteString(out.String() + "\n")
+		for _, name := range []string{r[0], "all"} {
+			counts[name][0]++
+			for i, s := range requests(t, r) {
+				if s.whole() {
+					counts[name][i+1]++
+				}
+			}
+		}
+	}
+	var b strings.Builder
+	b.WriteString("| agent, all sessions | sessions | as they are | after `doctor --fix` | after `--unsafe` | after `trim` |\n|---|---|---|---|---|---|\n")
+	for _, name := range append(agents, "all") {
+		c := counts[name]
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d |\n", name, c[0], c[1], c[2], c[3], c[4])
+	}
+	return b.String()
+}
+
+// openTable returns the sessions that are not whole after a repair with --unsafe, or invalid after trim.
+func openTable(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("| agent, session | `check` finds | after `--unsafe` | after `trim` |\n|---|---|---|---|\n")
+	for _, r := range readPage(t, faultsTable).rows {
+		if all := requests(t, r); !all[2].whole() && all[2].trouble != unread || !all[3].valid && all[3].trouble == "" {
+			b.WriteString(row{r[0] + ", " + r[1], r[3], r[6], r[7]}.String() + "\n")
+		}
 	}
 	return b.String()
 }

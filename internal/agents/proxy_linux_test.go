@@ -556,7 +556,7 @@ func TestDamages(t *testing.T) {
 	}
 }
 
-// damagesTable returns the table of damages in docs/formats.md.
+// damagesTable returns the table of damages in docs/agents.md.
 func damagesTable(t *testing.T) string {
 	t.Helper()
 	var names []string
@@ -604,7 +604,7 @@ func damagesTable(t *testing.T) string {
 	return b.String()
 }
 
-// TestDamagesPage: the table in docs/formats.md says what TestThroughProxy expects.
+// TestDamagesPage: the table in docs/agents.md says what TestThroughProxy expects.
 func TestDamagesPage(t *testing.T) {
 	goldenTables(t, damagesTable(t))
 }

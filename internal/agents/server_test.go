@@ -29,6 +29,8 @@ type server struct {
 	all      []passed // all requests to a model, also those that are not of the script
 	strict   bool     // requests are refused as the API would
 	refused  []string // why
+	torn     string   // an answer with this text breaks off there
+	tears    int      // how often one did
 	strays   []string // hosts that an agent tried to reach
 	faults   []string // what the server could not answer
 }
@@ -60,7 +62,21 @@ func serve(t *testing.T, script ...reply) *server {
 func (s *server) play(script ...reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.script, s.requests, s.refused, s.all = script, nil, nil, nil
+	s.script, s.requests, s.refused, s.all, s.torn, s.tears = script, nil, nil, nil, "", 0
+}
+
+// tear lets the answer with a command break off in its arguments, each time.
+func (s *server) tear(c command) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.torn = c.line
+}
+
+// tornAnswers returns how many answers broke off.
+func (s *server) tornAnswers() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tears
 }
 
 // seen returns the requests of this script so far.
@@ -199,17 +215,32 @@ func (s *server) answer(w http.ResponseWriter, api *wire, body []byte) error {
 		}
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
+	var stream strings.Builder
 	for _, e := range api.events(next, tool) {
 		if e.name != "" {
-			fmt.Fprintf(w, "event: %s\n", e.name)
+			fmt.Fprintf(&stream, "event: %s\n", e.name)
 		}
 		data, raw := e.data.(string)
 		if !raw {
 			data = encode(e.data)
 		}
-		fmt.Fprintf(w, "data: %s\n\n", data)
+		fmt.Fprintf(&stream, "data: %s\n\n", data)
 	}
-	return nil
+	s.mu.Lock()
+	before, _, tears := strings.Cut(stream.String(), s.torn)
+	if tears = tears && s.torn != ""; tears {
+		s.tears++
+	}
+	s.mu.Unlock()
+	if !tears {
+		fmt.Fprint(w, stream.String())
+		return nil
+	}
+	fmt.Fprint(w, before)
+	if err := http.NewResponseController(w).Flush(); err != nil {
+		return err
+	}
+	panic(http.ErrAbortHandler)
 }
 
 // refuses refuses a request if the server is strict and the API would.

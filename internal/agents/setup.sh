@@ -3,7 +3,7 @@
 #
 #	internal/agents/setup.sh DIR [PACKAGE@VERSION...]
 #
-# Packages that are not named get the versions below. DIR needs 2 GiB.
+# Packages that are not named get the versions below. DIR needs 3 GiB.
 set -euo pipefail
 
 [ $# -gt 0 ] || { echo "usage: $0 DIR [PACKAGE@VERSION...]" >&2; exit 2; }
@@ -19,6 +19,8 @@ packages=(
 	@moonshot-ai/kimi-code@2.1.0
 	@earendil-works/pi-coding-agent@1.5.2
 	@github/copilot@1.0.102
+	opencode-ai@1.18.33
+	@continuedev/cli@1.5.47
 )
 for named; do
 	for i in "${!packages[@]}"; do
@@ -33,12 +35,13 @@ if [ "$(node -p 'process.versions.node.split(".")[0]')" -lt 22 ]; then
 	packages+=("$(node -p '`node-${process.platform}-${process.arch}@22.23.2`')")
 fi
 
-# No package runs a script, except for the one that puts the program of Claude Code in its place.
+# No package runs a script, except for those that put the programs of Claude Code and opencode in their place.
 # Some registries lack a dependency of pi, whose program has all of its dependencies in it.
 echo '{"private": true, "overrides": {"marked-cjk-friendly": "npm:marked@18.0.11"}}' >package.json
 npm install --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error "${packages[@]}"
 claude=node_modules/@anthropic-ai/claude-code/install.cjs
 [ ! -e "$claude" ] || node "$claude"
+(cd node_modules/opencode-ai && node postinstall.mjs)
 
 PATH=$PWD/node_modules/node-$(node -p '`${process.platform}-${process.arch}`')/bin:$PATH
 for package in "${packages[@]}"; do

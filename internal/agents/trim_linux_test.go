@@ -98,7 +98,7 @@ func (d *desk) talk(args []string) {
 	_, out, done := d.start(args)
 	select {
 	case <-done:
-	case <-time.After(90 * time.Second):
+	case <-time.After(patience):
 		d.t.Errorf("%s does not end", d.agent.program)
 	}
 	d.clear()

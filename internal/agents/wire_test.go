@@ -367,27 +367,30 @@ func readChat(body []byte) (out []message, tools []string, err error) {
 }
 
 func chatEvents(r reply, tool shell) []event {
-	chunk := func(delta map[string]any, finish any) event {
+	chunk := func(choices []any, usage any) event {
 		return event{"", map[string]any{
 			"id": "chatcmpl-" + unique(r), "object": "chat.completion.chunk", "created": 1, "model": "qwen3-coder-plus",
-			"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}},
-			"usage":   map[string]any{"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+			"choices": choices, "usage": usage,
 		}}
 	}
-	delta := map[string]any{"role": "assistant", "content": r.text}
+	part := func(delta map[string]any, finish any) event {
+		return chunk([]any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}, nil)
+	}
+	out := []event{part(map[string]any{"role": "assistant", "content": r.text}, nil)}
 	finish := "stop"
-	var calls []any
 	for i, c := range r.commands {
 		finish = "tool_calls"
-		calls = append(calls, map[string]any{
+		out = append(out, part(map[string]any{"tool_calls": []any{map[string]any{
 			"index": i, "id": "call_" + c.id, "type": "function",
 			"function": map[string]any{"name": tool.name, "arguments": encode(tool.args(c.line))},
-		})
+		}}}, nil))
 	}
-	if calls != nil {
-		delta["tool_calls"] = calls
-	}
-	return []event{chunk(delta, nil), chunk(map[string]any{}, finish), {"", "[DONE]"}}
+	return append(
+		out,
+		part(map[string]any{}, finish),
+		chunk([]any{}, map[string]any{"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}),
+		event{"", "[DONE]"},
+	)
 }
 
 func readContents(body []byte) (out []message, tools []string, err error) {
@@ -437,9 +440,17 @@ func contentsEvents(r reply, tool shell) []event {
 	for _, c := range r.commands {
 		parts = append(parts, map[string]any{"functionCall": map[string]any{"id": c.id, "name": tool.name, "args": tool.args(c.line)}})
 	}
-	return []event{{"", map[string]any{
-		"candidates":    []any{map[string]any{"index": 0, "finishReason": "STOP", "content": map[string]any{"role": "model", "parts": parts}}},
-		"usageMetadata": map[string]any{"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15},
-		"modelVersion":  "gemini-2.5-pro",
-	}}}
+	var out []event
+	for i, part := range parts {
+		candidate := map[string]any{"index": 0, "content": map[string]any{"role": "model", "parts": []any{part}}}
+		if i == len(parts)-1 {
+			candidate["finishReason"] = "STOP"
+		}
+		out = append(out, event{"", map[string]any{
+			"candidates":    []any{candidate},
+			"usageMetadata": map[string]any{"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15},
+			"modelVersion":  "gemini-2.5-pro",
+		}})
+	}
+	return out
 }

@@ -78,7 +78,7 @@ func All() []Store {
 			Locks:  []Lock{{Path: stemPath + ".runtime.json", PID: "pid", Source: "https://github.com/QwenLM/qwen-code/pull/3714"}},
 			// 0.10.1 was seen to leave calls without a result out of its next request, and 0.24.4
 			// to answer them in it.
-			Mends: Mends{Rules: openCalls, Source: "https://github.com/toolguard/toolguard/blob/main/docs/formats.md#killed-in-a-call"},
+			Mends: Mends{Rules: openCalls, Source: "https://github.com/toolguard/toolguard/blob/main/docs/agents.md#killed-in-a-call"},
 			About: About{
 				Project: []string{"cwd"}, Version: []string{"version"}, Title: []string{"systemPayload.customTitle"},
 				Prompt: []string{"message.parts.*.text"}, Human: []Is{{"type", "user"}},
@@ -93,7 +93,7 @@ func All() []Store {
 			Locks: []Lock{{Path: dirPath + "/inuse.*.lock", Source: "https://github.com/github/copilot-cli/issues/4805"}},
 			// This version was seen to answer calls without a result, wherever they are. Earlier ones
 			// were not tried.
-			Mends: Mends{Rules: openCalls, Since: "1.0.102", Source: "https://github.com/toolguard/toolguard/blob/main/docs/formats.md#killed-in-a-call"},
+			Mends: Mends{Rules: openCalls, Since: "1.0.102", Source: "https://github.com/toolguard/toolguard/blob/main/docs/agents.md#killed-in-a-call"},
 			About: About{
 				Project: []string{"data.context.cwd"}, Version: []string{"data.copilotVersion"},
 				Prompt: []string{"data.content"}, Human: []Is{{"type", "user.message"}},
