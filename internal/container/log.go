@@ -3,6 +3,7 @@ package container
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/toolguard/toolguard/internal/dialect"
@@ -51,7 +52,10 @@ func (l *log) conversations(from elements) conversations {
 			yield(nil, err)
 			return
 		}
-		for _, t := range l.threads {
+		// The main conversation comes first, even if a sub-agent has the first record.
+		threads := slices.Clone(l.threads)
+		slices.SortStableFunc(threads, func(a, b *thread) int { return min(len(a.conv().Name), 1) - min(len(b.conv().Name), 1) })
+		for _, t := range threads {
 			if len(t.conv().Messages) > 0 && !yield(l.finished(t), nil) {
 				return
 			}

@@ -50,7 +50,7 @@ type Log struct {
 	Agent   Lens // the id of the subagent
 	Meta    Lens // true on messages that no human wrote
 	Summary Lens // true on the summary after a compaction
-	Hidden  Lens // true on messages that are never sent
+	Hidden  Lens // true on messages that are never sent, and on summaries, which are
 	// Interrupt is the prefix of the text that the agent writes when a human
 	// interrupts a turn. Aborts lists the types and subtypes of records for such an
 	// interruption.
