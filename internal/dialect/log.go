@@ -65,6 +65,8 @@ type Log struct {
 	Boundary                                []string
 	Success, Preserved, KeptFrom, KeptIndex Lens
 	History                                 Lens
+	// Notes are the records without a message whose text the client sends, such as summaries.
+	Notes []Noted `toml:"-"`
 	// Head and Tail lead, in a record at Boundary, to the ids of the first and the last record of
 	// those that stay in the context: the client goes from the last one from parent to parent. One
 	// built-in dialect has them. They are no hook, since all paths are read in one pass.
@@ -125,6 +127,12 @@ type RecordEdit struct {
 	// JSON.
 	With  source.Value
 	Calls []string
+}
+
+// Noted says which records have a text that the client sends: their type, and where the text is.
+type Noted struct {
+	Type string
+	Text Lens
 }
 
 // Message returns the value of a record that may be a message. It is the first
