@@ -39,6 +39,12 @@ func (l *log) judge() error {
 			l.message(k).Flags |= transcript.MessageSuperseded
 		}
 	})
+	for _, t := range l.threads {
+		for i := range t.notes {
+			n := &t.notes[i]
+			n.Unsent = n.link >= 0 && j.state[n.link] == branchDead
+		}
+	}
 	if err := l.edited(); err != nil {
 		return err
 	}

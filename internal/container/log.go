@@ -3,6 +3,7 @@ package container
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/toolguard/toolguard/internal/dialect"
@@ -51,7 +52,10 @@ func (l *log) conversations(from elements) conversations {
 			yield(nil, err)
 			return
 		}
-		for _, t := range l.threads {
+		// The main conversation comes first, even if a sub-agent has the first record.
+		threads := slices.Clone(l.threads)
+		slices.SortStableFunc(threads, func(a, b *thread) int { return min(len(a.conv().Name), 1) - min(len(b.conv().Name), 1) })
+		for _, t := range threads {
 			if len(t.conv().Messages) > 0 && !yield(l.finished(t), nil) {
 				return
 			}
@@ -68,6 +72,7 @@ func (l *log) finished(t *thread) *transcript.Conversation {
 		c.AppendOnly, c.OnResume = true, l.d.Log.OnResume
 	}
 	t.settle(c.Messages)
+	c.Notes = t.settled()
 	c.Echoes = t.echoed()
 	return c
 }
@@ -90,7 +95,7 @@ func (l *log) record(e element) error {
 		l.file.Skipped++
 		return err
 	}
-	own := l.id(l.env.at[envID])
+	own, noted := l.id(l.env.at[envID]), false
 	at := link{placed: e.placed(), parent: l.id(l.env.at[envParent]), msg: -1}
 	t := l.threadOf(at.parent)
 	at.thread = t.n
@@ -105,6 +110,7 @@ func (l *log) record(e element) error {
 		err = l.event(t, e)
 		l.named(e.val)
 		l.echo(t, e)
+		noted = l.note(t, e)
 	}
 	if !read {
 		l.file.Skipped++
@@ -120,6 +126,9 @@ func (l *log) record(e element) error {
 		return l.duplicate(&l.chain.links[first], at, e.val)
 	}
 	l.chain.add(own, at, l.end)
+	if noted {
+		t.notes[len(t.notes)-1].link = int32(len(l.chain.links) - 1)
+	}
 	if edit := l.d.Log.Hooks.Edit; edit != nil {
 		if _, is := edit(e.val); is {
 			l.edits = append(l.edits, int32(len(l.chain.links)-1))
@@ -156,6 +165,20 @@ func (l *log) event(t *thread, e element) error {
 		t.abort()
 	}
 	return nil
+}
+
+// note reads a text that the client sends with the messages. It returns false if the record has none.
+func (l *log) note(t *thread, e element) bool {
+	for _, n := range l.d.Log.Notes {
+		if !l.env.at[envType].Is(n.Type) || l.env.at[envHistory].First().Exists() { // such a history has the summary too
+			continue
+		}
+		if text := n.Text.In(e.val); text.Exists() && text.Kind() != source.Null {
+			t.notes = append(t.notes, note{transcript.Note{Record: e.record, Whole: e.val.Span(), Text: text.Span()}, t.now, -1})
+			return true
+		}
+	}
+	return false
 }
 
 // compact begins a new segment, which contains only what the compaction keeps.

@@ -12,11 +12,18 @@ type segments struct {
 	now int32 // the number of compactions so far
 	// runs are the starts of segments, in order. A compaction does not touch each message
 	// that it moves, because that would take quadratic time in a long thread.
-	runs []run
+	runs  []run
+	notes []note
 }
 
 // A run is the messages of one segment, up to the next run.
-type run struct{ from, segment int32 }
+type run struct{ from, segment, record int32 }
+
+// A note is a text between the messages, with the segment in which it was read and its link, -1 for none.
+type note struct {
+	transcript.Note
+	segment, link int32
+}
 
 // begin begins a segment with the messages of records from record on.
 func (s *segments) begin(messages []transcript.Message, record int32) {
@@ -25,7 +32,7 @@ func (s *segments) begin(messages []transcript.Message, record int32) {
 	for n := len(s.runs); n > 0 && s.runs[n-1].from >= from; n-- {
 		s.runs = s.runs[:n-1]
 	}
-	s.runs = append(s.runs, run{from, s.now})
+	s.runs = append(s.runs, run{from, s.now, record})
 }
 
 // start returns the index of the first message that the last compaction kept.
@@ -51,6 +58,21 @@ func (s *segments) settle(messages []transcript.Message) {
 			m.Flags |= transcript.MessageSuperseded
 		}
 	}
+}
+
+// settled returns the notes. Those that the last compaction did not keep are marked.
+func (s *segments) settled() []transcript.Note {
+	var out []transcript.Note
+	segment, next := int32(0), 0
+	for _, n := range s.notes {
+		for next < len(s.runs) && s.runs[next].record <= n.Record {
+			segment = s.runs[next].segment
+			next++
+		}
+		n.Unsent = n.Unsent || max(n.segment, segment) < s.now
+		out = append(out, n.Note)
+	}
+	return out
 }
 
 // A rollbacks records which messages of a thread were rolled back.

@@ -46,7 +46,7 @@ func (t *thread) speak(m *transcript.Message) {
 // mark sets what the envelope holds about the message that was just read from payload.
 func (l *log) mark(t *thread, payload source.Value) {
 	m := t.q.b.Message()
-	if l.env.at[envHidden].True() {
+	if l.env.at[envHidden].True() && !l.env.at[envSummary].True() { // people do not see a summary, but the model does
 		m.Flags |= transcript.MessageSuperseded
 	}
 	if m.Role == transcript.RoleAssistant {
@@ -65,25 +65,30 @@ func (l *log) mark(t *thread, payload source.Value) {
 			return
 		}
 	}
-	text, typed := typedText(t.q.b, payload)
-	switch stop := l.d.Log.Interrupt; {
-	case !typed:
-	case stop != "" && bytes.HasPrefix(text, []byte(stop)):
-		t.abort() // the agent itself says that the previous turn was aborted
-	case len(text) > 0 && text[0] == '<' && bytes.IndexByte(text, '>') > 1:
-		// Text that the agent adds itself is in tags.
-	default:
-		m.Flags |= transcript.MessageTyped
-		if len(l.d.Log.Rollback) > 0 {
-			t.typed = append(t.typed, int32(len(c.Messages)-1))
+	stop, typed := l.d.Log.Interrupt, false
+	for _, b := range t.q.b.Texts() {
+		text, is := textIn(payload, b.Span)
+		switch {
+		case !is, inTags(text):
+		case stop != "" && bytes.HasPrefix(text, []byte(stop)):
+			t.abort() // the agent itself says that the previous turn was aborted
+			return
+		default:
+			typed = true
 		}
+	}
+	if !typed {
+		return
+	}
+	m.Flags |= transcript.MessageTyped
+	if len(l.d.Log.Rollback) > 0 {
+		t.typed = append(t.typed, int32(len(c.Messages)-1))
 	}
 }
 
-// typedText returns the first text of the message that was read last.
-func typedText(b *transcript.Builder, payload source.Value) ([]byte, bool) {
-	at, has := b.Text()
-	if !has || !payload.Span().Contains(at) {
+// textIn returns the text at a span of a payload.
+func textIn(payload source.Value, at source.Span) ([]byte, bool) {
+	if !payload.Span().Contains(at) {
 		return nil, false
 	}
 	from := at.Start - payload.Span().Start
@@ -94,18 +99,19 @@ func typedText(b *transcript.Builder, payload source.Value) ([]byte, bool) {
 	if text.Kind() != source.String {
 		return nil, false
 	}
-	return clip(text), true
+	// Escapes are decoded only if the text starts like a tag. Some writers always escape the '<'.
+	raw := text.Raw()
+	raw = raw[1 : len(raw)-1]
+	if bytes.HasPrefix(raw, []byte("<")) || len(raw) >= 6 && bytes.EqualFold(raw[:6], []byte(`\u003c`)) {
+		raw = []byte(text.Str())
+	}
+	return raw, true
 }
 
-// clip returns the start of a text. Escapes are decoded only if the text starts with an
-// escaped '<', which some writers always escape.
-func clip(v source.Value) []byte {
-	raw := v.Raw()
-	raw = raw[1 : len(raw)-1]
-	if len(raw) >= 6 && bytes.EqualFold(raw[:6], []byte(`\u003c`)) {
-		raw = []byte(v.Str())
-	}
-	return raw[:min(len(raw), 256)]
+// inTags reports whether a text is in tags, as agents write what they add themselves. A human can
+// begin with a tag, but hardly ends with one.
+func inTags(text []byte) bool {
+	return len(text) > 1 && text[0] == '<' && text[1]|0x20 >= 'a' && text[1]|0x20 <= 'z' && bytes.HasSuffix(bytes.TrimSpace(text), []byte(">"))
 }
 
 // threadOf returns the thread of a record. Sub-agents without an id are told apart by

@@ -33,6 +33,8 @@ var ClaudeCode = &Dialect{
 		Boundary:  []string{"compact_boundary"},
 		Preserved: "compactMetadata.preservedMessages.uuids|compactMetadata.preservedMessages",
 		Head:      "compactMetadata.preservedSegment.headUuid", Tail: "compactMetadata.preservedSegment.tailUuid",
+		// What a human typed while the agent worked is no message, but it is sent.
+		Notes:      []Noted{{"attachment", "attachment.prompt"}},
 		ResultType: "user", ResultCopy: "toolUseResult", ResultSource: "sourceToolAssistantUUID",
 		Envelope: []string{
 			"isSidechain", "agentId", "userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug", "teamName", "timestamp",

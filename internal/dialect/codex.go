@@ -46,6 +46,7 @@ var Codex = &Dialect{
 		Time:     "timestamp", Envelope: []string{"timestamp"},
 		Ordinal: "ordinal", OnResume: `Codex answers it with "aborted" when it resumes the session`,
 		Boundary: []string{"compacted"}, History: "payload.replacement_history",
+		Notes:    []Noted{{"compacted", "payload.message"}},
 		Rollback: []string{"thread_rolled_back"}, Turns: "payload.num_turns",
 		Aborts: []string{"turn_aborted"},
 		Hooks: LogHooks{

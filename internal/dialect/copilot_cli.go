@@ -56,6 +56,7 @@ var CopilotCLI = &Dialect{
 		ID:       "id", Parent: "parentId", Time: "timestamp",
 		Agent:    "agentId|data.parentToolCallId",
 		Boundary: []string{"session.compaction_complete"}, Success: "data.success",
+		Notes:    []Noted{{"session.compaction_complete", "data.summaryContent"}},
 		Aborts:   []string{"abort"},
 		Envelope: []string{"agentId", "timestamp"},
 		Copied:   []Lens{"data.parentToolCallId", "data.interactionId"},

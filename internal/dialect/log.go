@@ -50,7 +50,7 @@ type Log struct {
 	Agent   Lens // the id of the subagent
 	Meta    Lens // true on messages that no human wrote
 	Summary Lens // true on the summary after a compaction
-	Hidden  Lens // true on messages that are never sent
+	Hidden  Lens // true on messages that are never sent, and on summaries, which are
 	// Interrupt is the prefix of the text that the agent writes when a human
 	// interrupts a turn. Aborts lists the types and subtypes of records for such an
 	// interruption.
@@ -65,6 +65,8 @@ type Log struct {
 	Boundary                                []string
 	Success, Preserved, KeptFrom, KeptIndex Lens
 	History                                 Lens
+	// Notes are the records without a message whose text the client sends, such as summaries.
+	Notes []Noted `toml:"-"`
 	// Head and Tail lead, in a record at Boundary, to the ids of the first and the last record of
 	// those that stay in the context: the client goes from the last one from parent to parent. One
 	// built-in dialect has them. They are no hook, since all paths are read in one pass.
@@ -125,6 +127,12 @@ type RecordEdit struct {
 	// JSON.
 	With  source.Value
 	Calls []string
+}
+
+// Noted says which records have a text that the client sends: their type, and where the text is.
+type Noted struct {
+	Type string
+	Text Lens
 }
 
 // Message returns the value of a record that may be a message. It is the first

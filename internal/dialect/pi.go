@@ -86,6 +86,8 @@ var Pi = &Dialect{
 		Bare: true,
 		ID:   "id", Parent: "parentId", Time: "timestamp", ShortIDs: true,
 		Boundary: []string{"compaction"}, KeptFrom: "firstKeptEntryId", KeptIndex: "firstKeptEntryIndex",
+		// buildSessionContext sends all three as messages of the user.
+		Notes:  []Noted{{"compaction", "summary"}, {"branch_summary", "summary"}, {"custom_message", "content"}},
 		Copied: []Lens{"message.timestamp"}, Envelope: []string{"timestamp"},
 		Refs:  []string{"firstKeptEntryId", "targetId", "fromId"},
 		Hooks: LogHooks{Edit: piEdit},

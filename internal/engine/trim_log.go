@@ -366,10 +366,10 @@ func (l *logTrimmer) parentOf(i int32) int32 {
 }
 
 // edits returns the edits that drop records: the parent of one that stays becomes the nearest one above
-// it that stays, or null. Numbers of records follow each other.
+// it that stays, or null. The first one is a root, whatever it names. Numbers of records follow each other.
 func (l *logTrimmer) edits(drop []bool) []edit.Edit {
 	var out []edit.Edit
-	number, numbered := int64(-1), false
+	number, numbered, begun := int64(-1), false, false
 	for i := range l.records {
 		r := &l.records[i]
 		if drop[i] {
@@ -381,7 +381,13 @@ func (l *logTrimmer) edits(drop []bool) []edit.Edit {
 			continue
 		}
 		var own []edit.Edit
-		if p := l.parentOf(int32(i)); p >= 0 && drop[p] {
+		p := l.parentOf(int32(i))
+		first := !begun && r.id != "" && !r.parentAt.IsZero()
+		begun = begun || first
+		switch {
+		case first && p < 0 && r.parent != "" && len(out) > 0: // it names a record that is lost, or itself
+			own = append(own, edit.Edit{Span: r.parentAt, Text: []byte("null")})
+		case p >= 0 && drop[p]:
 			for n := 0; p >= 0 && drop[p] && n <= len(l.records); n++ {
 				p = l.parentOf(p)
 			}

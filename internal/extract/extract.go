@@ -179,8 +179,16 @@ func (r *reader) conversation(v *engine.View) error {
 	if r.wants(Tools) {
 		r.tools(v, entries, skipped)
 	}
+	notes := r.notes(v)
 	for i := range entries {
 		e := &entries[i]
+		for said[i] && len(notes) > 0 && notes[0].At < e.At {
+			notes[0].Turn = i
+			if err := r.take(&notes[0]); err != nil {
+				return err
+			}
+			notes = notes[1:]
+		}
 		r.out.Media += e.Media
 		r.out.Texts += len(e.Texts)
 		if len(e.Texts)+e.Media+len(e.Calls)+len(e.Loose) == 0 {
@@ -190,7 +198,36 @@ func (r *reader) conversation(v *engine.View) error {
 			return err
 		}
 	}
+	for i := range notes {
+		notes[i].Turn = len(entries) - 1
+		if err := r.take(&notes[i]); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// notes returns what the client sends of a conversation besides its messages. It sends that as the user.
+func (r *reader) notes(v *engine.View) []Entry {
+	var out []Entry
+	for _, n := range v.Notes {
+		if n.Unsent && !r.opts.Unsent {
+			r.out.Unsent++
+			continue
+		}
+		e := Entry{
+			Conversation: v.Index, Name: v.Name, Dialect: v.Conversation.Dialect, At: n.Whole.Start,
+			Role: transcript.RoleUser, Unsent: n.Unsent,
+		}
+		for _, text := range session.Texts(v.Value(n.Text)) {
+			e.Texts = append(e.Texts, clean(text))
+		}
+		if len(e.Texts) > 0 && r.wants(e.Role.String()) {
+			r.out.Texts += len(e.Texts)
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // tools adds the calls of a conversation to their turns, and the results without a call.

@@ -67,8 +67,9 @@ toolguard trim --max-tokens 100k --write request.json
 toolguard trim --max-tokens 100k --results-max-bytes 4KB --write request.json
 ` + "```" + `
 
-The second command also shortens long results. A session of an agent is not trimmed. Let the agent
-compact it, or start a new session.
+The second command also shortens long results. Both also cut session logs of Claude Code, Codex, Copilot CLI,
+Factory droid, Gemini CLI, pi and Qwen Code. Close the agent first. Of any other session,
+` + "`toolguard extract session.jsonl`" + ` writes what was said, for a new session.
 
 https://github.com/toolguard/toolguard/blob/main/docs/trim.md
 `

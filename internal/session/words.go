@@ -31,6 +31,9 @@ func Words(v *engine.View, message *transcript.Message) []string {
 	return out
 }
 
+// Texts returns the texts in a value, in order.
+func Texts(v source.Value) []string { return appendWords(nil, v) }
+
 // eventText are where events of a log have their text that commonText does not have.
 const eventText dialect.Lens = "Items|data|llm_message.content"
 

@@ -164,18 +164,19 @@ func (b *Builder) SameTurn() {
 // Message returns the last message.
 func (b *Builder) Message() *Message { return &b.Conv.Messages[len(b.Conv.Messages)-1] }
 
-// Text returns the span of the first text block of the last message.
-func (b *Builder) Text() (source.Span, bool) {
+// Texts returns the text blocks of the last message.
+func (b *Builder) Texts() []Block {
 	m := b.Message()
 	if m.Has(MessageText) {
-		return b.texts[0].Span, true
+		return b.texts
 	}
+	var out []Block
 	for _, blk := range b.Conv.Blocks[m.BlockLo:m.BlockHi] {
 		if blk.Kind == BlockText {
-			return blk.Span, true
+			out = append(out, blk)
 		}
 	}
-	return source.Span{}, false
+	return out
 }
 
 // Block adds a block to the last message.

@@ -113,6 +113,8 @@ type Conversation struct {
 	// Compactions are the records that mark compactions and name what they keep, in the order of
 	// the file.
 	Compactions []Compaction
+	// Notes are what else the client sends: texts of records without a message, in the order of the file.
+	Notes []Note
 	// Unread are elements among the messages that no dialect recognizes.
 	Unread []Unread
 	// Strays are fields of messages that are about calls or results and that no dialect
@@ -668,6 +670,13 @@ type LinkFault struct {
 	Whole  source.Span // the record
 	// FirstRecord is, for a duplicate, the first record.
 	FirstRecord int32
+}
+
+// A Note is a text that the client sends with the messages, such as the summary of a compaction.
+type Note struct {
+	Record      int32
+	Whole, Text source.Span // the record, and the value in it
+	Unsent      bool        // the client no longer sends it
 }
 
 // A Compaction is the record of a compaction.

@@ -159,7 +159,11 @@ func (c *check) closing() string {
 		text = fmt.Sprintf("Found %s. ", count(n, "problem"))
 	}
 	text += count(s.Files, "session") + " checked"
-	if n := len(s.Failed); n > 0 {
+	failed := map[string]bool{} // several rows of one can be bad
+	for _, m := range s.Failed {
+		failed[m.Path] = true
+	}
+	if n := len(failed); n > 0 {
 		text += fmt.Sprintf(", %d failed", n)
 	}
 	lines := []string{text + "."}
@@ -218,9 +222,6 @@ func (c *check) session(ctx context.Context, l *library, s *shelf, id string) er
 		got, err = engine.Check(ctx, source.NewSource(path, text, text.Size()), opts)
 		return err
 	})
-	if caught := contain.From(err); caught != nil {
-		err = fmt.Errorf("internal error: %w; please report it at https://github.com/toolguard/toolguard/issues", caught)
-	}
 	switch {
 	case err != nil:
 		c.fail(path, about(path, err))

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/suggest"
 	"github.com/toolguard/toolguard/internal/usage"
@@ -122,7 +123,7 @@ if a database or a session could not be read or the command line is wrong.`,
 	cmd.Flags().BoolVar(&version, "version", false, "print the version")
 	cmd.AddCommand(newListCmd(a), newCheckCmd(a), newDumpCmd(a))
 	usage.Define(cmd)
-	cmd.SetHelpCommand(&cobra.Command{Use: "help", Hidden: true, RunE: func(*cobra.Command, []string) error { return cmd.Help() }})
+	cmd.SetHelpCommand(&cobra.Command{Use: "help", Short: "Help about any command", Hidden: true, RunE: func(*cobra.Command, []string) error { return cmd.Help() }})
 	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _ = usage.Write(a.stdout, cmd, flagGroups(), helpWidth) })
 	return cmd
 }
@@ -175,6 +176,9 @@ func (a *app) complain(message string) {
 func about(path string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
 		err = errors.New("no such file")
+	}
+	if contain.From(err) != nil {
+		err = fmt.Errorf("%w; please report it at https://github.com/toolguard/toolguard/issues", err)
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }

@@ -130,6 +130,58 @@ func TestDump(t *testing.T) {
 	}
 }
 
+// TestNames: ids that have the same safe name go to different files.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := fixture.Make(t, dir, "opencode")
+	fixture.Exec(t, path, `UPDATE session SET id = 'SES/1' WHERE id = 'ses_2'; UPDATE message SET session_id = 'SES/1' WHERE session_id = 'ses_2'`)
+	out := filepath.Join(dir, "out")
+	if got := run(t, "dump", "--out", out, path); got.code != exitOK || got.stdout+got.stderr != "" {
+		t.Errorf("%+v", got)
+	}
+	files := fixture.Files(t, out)
+	if len(files) != 2 || !strings.Contains(files["SES_1.json"], "List files") || !strings.Contains(files["ses_1-2.json"], "Read both") {
+		t.Errorf("%q", files)
+	}
+}
+
+// TestLarge: a row that is too large, and a session that is not under its id, do not keep others from
+// being read. A session is sorted outside of the memory of SQLite.
+func TestLarge(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := fixture.Make(t, dir, "opencode")
+	fixture.Exec(t, path, `INSERT INTO part VALUES ('prt_0', 'msg_4', 'ses_2', 1, 1, zeroblob(200000000));
+		DROP TABLE message; CREATE TABLE message (id text PRIMARY KEY, session_id text, time_created, time_updated, data text);
+		INSERT INTO message VALUES ('msg_1', 'ses_1', 1, 1, '{"role":"user"}'), ('msg_4', 'ses_2', 1, 1, '{"role":"user"}');
+		INSERT INTO session (id, project_id, slug, directory, title, version, time_created, time_updated) VALUES (x'736573', 'p', 's', 'd', 't', 'v', 1, 1)`)
+	got := run(t, "check", path)
+	want := program + ": " + path + "#ses_2: one of its rows is too large for the memory that SQLite has here\n" +
+		program + ": " + path + "#ses: no row has its id\nNo problems found. 1 session checked, 2 failed.\n"
+	if got.code != exitTrouble || got.stdout != "" || got.stderr != want {
+		t.Errorf("%+v, want %s", got, want)
+	}
+	path = fixture.Make(t, dir, "goose")
+	fixture.Exec(t, path, `DROP TABLE messages; CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, created_timestamp INTEGER, metadata_json TEXT,
+		content_json TEXT AS ('[{"type":"text","text":"' || hex(zeroblob(500000)) || '"}]'));
+		WITH n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+		INSERT INTO messages (session_id, role, created_timestamp) SELECT s.id, 'user', -i FROM sessions AS s, n`)
+	if got := run(t, "check", path); got.code != exitOK || got.stderr != "No problems found. 1 session checked.\n" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestCopyWithoutLog: a copy in which nothing is yet says which file it lacks.
+func TestCopyWithoutLog(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.db")
+	fixture.Exec(t, path, "PRAGMA journal_mode=WAL")
+	if got := run(t, "list", path); got.code != exitTrouble || !strings.HasSuffix(got.stderr, "; if it is a copy, copy a.db-wal too\n") {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestFailed: a session that cannot be read does not keep others from being checked, and ends with 2.
 func TestFailed(t *testing.T) {
 	t.Parallel()

@@ -26,8 +26,8 @@ the database has one session, its id may be left out. With --out, dump writes al
 sessions, or those that are named, to files in a directory, which may not exist yet.
 A file that exists is not replaced.
 
-A column that should be JSON and is not becomes a string, and is named on standard
-error.
+A column that should be JSON and is not is named on standard error. It becomes a
+string, or stays as it is if it is a line of its own.
 
 Exit codes: 0 if all could be read, 2 otherwise.`,
 		Example: `  toolguard-sqlite dump opencode.db ses_1 | toolguard show -
@@ -64,10 +64,10 @@ func (a *app) dump(ctx context.Context, path string, ids []string, out string) e
 		}
 		return about(path, fmt.Errorf("has %s: name one of those that %s list shows, or give --out directory", count(n, "session"), program))
 	}
-	failed := false
+	failed, taken := false, map[string]bool{}
 	for _, s := range l.shelves {
 		for i := range s.sessions {
-			good, err := a.dumpSession(l, s, &s.sessions[i], out)
+			good, err := a.dumpSession(l, s, &s.sessions[i], out, taken)
 			if err != nil {
 				return about(name(path, s.sessions[i].ID), err)
 			}
@@ -81,7 +81,7 @@ func (a *app) dump(ctx context.Context, path string, ids []string, out string) e
 }
 
 // dumpSession writes a session, and reports whether it could be read completely.
-func (a *app) dumpSession(l *library, s *shelf, x *layout.Session, out string) (bool, error) {
+func (a *app) dumpSession(l *library, s *shelf, x *layout.Session, out string, taken map[string]bool) (bool, error) {
 	text, err := l.read(s, x.ID)
 	if err != nil {
 		if l.ctx.Err() != nil || out == "" {
@@ -99,15 +99,15 @@ func (a *app) dumpSession(l *library, s *shelf, x *layout.Session, out string) (
 		_, err = io.Copy(a.stdout, whole)
 		return len(text.Bad) == 0, err
 	}
-	return len(text.Bad) == 0, writeNew(filepath.Join(out, fileName(x.ID, s.Text.Lines)), whole)
+	return len(text.Bad) == 0, writeNew(filepath.Join(out, fileName(x.ID, s.Text.Lines, taken)), whole)
 }
 
 // longestName is the number of bytes that an id has at most in the name of a file.
 const longestName = 200
 
-// fileName returns the name of the file of a session. An id can be anything, so only what is safe in
-// a name stays.
-func fileName(id string, lines bool) string {
+// fileName returns the name of the file of a session, which is not taken yet, also where case does not
+// count. An id can be anything, so only what is safe in a name stays.
+func fileName(id string, lines bool, taken map[string]bool) string {
 	safe := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.", r) {
 			return r
@@ -118,10 +118,15 @@ func fileName(id string, lines bool) string {
 	if safe == "" {
 		safe = "session"
 	}
-	if lines {
-		return safe + ".jsonl"
+	name := safe
+	for n := 2; taken[strings.ToLower(name)]; n++ {
+		name = fmt.Sprintf("%s-%d", safe, n)
 	}
-	return safe + ".json"
+	taken[strings.ToLower(name)] = true
+	if lines {
+		return name + ".jsonl"
+	}
+	return name + ".json"
 }
 
 // writeNew writes a file that only the user can read, and that does not exist yet.

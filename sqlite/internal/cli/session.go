@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/suggest"
 	"github.com/toolguard/toolguard/sqlite/internal/database"
 	"github.com/toolguard/toolguard/sqlite/internal/layout"
@@ -36,7 +38,7 @@ type shelf struct {
 func openLibrary(ctx context.Context, path string) (*library, error) {
 	for range retries {
 		l := &library{ctx: ctx, path: path}
-		err := l.open()
+		err := database.Guard(l.open)
 		if err == nil {
 			return l, nil
 		}
@@ -60,6 +62,9 @@ func (l *library) open() (err error) {
 		var names []string
 		for _, s := range layout.All() {
 			names = append(names, s.Agent)
+		}
+		if l.db.NoLog {
+			return fmt.Errorf("has no tables of a known agent (%s); if it is a copy, copy %s-wal too", strings.Join(names, ", "), filepath.Base(l.path))
 		}
 		return fmt.Errorf("has no tables of a known agent (%s)", strings.Join(names, ", "))
 	}
@@ -88,7 +93,18 @@ func (l *library) settled(err error) error {
 // read returns the text of a session.
 func (l *library) read(s *shelf, id string) (*layout.Text, error) {
 	for range retries {
-		text, err := s.Read(l.db, id)
+		var text *layout.Text
+		err := database.Guard(func() (err error) {
+			text, err = s.Read(l.db, id)
+			return err
+		})
+		if contain.From(err) != nil || errors.Is(err, database.ErrMemory) { // the connection is not used again
+			l.db.Close()
+			if e := l.reopen(); e != nil {
+				return nil, e
+			}
+			return nil, err
+		}
 		if err = l.settled(err); err == nil {
 			return text, nil
 		}
@@ -99,11 +115,17 @@ func (l *library) read(s *shelf, id string) (*layout.Text, error) {
 			return nil, err
 		}
 		l.db.Close()
-		if l.db, err = database.Open(l.ctx, l.path); err != nil {
+		if err := l.reopen(); err != nil {
 			return nil, err
 		}
 	}
 	return nil, database.ErrChanged
+}
+
+// reopen opens the database again.
+func (l *library) reopen() (err error) {
+	l.db, err = database.Open(l.ctx, l.path)
+	return err
 }
 
 // Close closes the database.

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
+
+	"github.com/toolguard/toolguard/internal/contain"
 )
 
 const (
@@ -29,6 +31,8 @@ const (
 	magic = "SQLite format 3\x00"
 	// headBytes is the size of the header of a database. That of a write-ahead log is shorter.
 	headBytes = 100
+	// writes is where the header says how it is written, and withLog that it has a write-ahead log.
+	writes, withLog = 18, 2
 )
 
 // ErrChanged says that a program wrote to the database while it was read.
@@ -40,9 +44,12 @@ type DB struct {
 
 	// Copied says that a copy is open, because the database has a journal or a write-ahead log.
 	Copied bool
-	path   string
-	seen   files // when it was opened
-	dir    string
+	// NoLog says that it is written with a write-ahead log, and has none now. A copy may lack it.
+	NoLog bool
+
+	path string
+	seen files // when it was opened
+	dir  string
 }
 
 // Open opens the database at path. A database without a write-ahead log and without a journal is
@@ -101,7 +108,7 @@ func (db *DB) Unchanged() error {
 
 // Close closes the database and removes its copy.
 func (db *DB) Close() error {
-	err := db.Conn.Close()
+	err := Guard(db.Conn.Close)
 	if db.dir != "" {
 		_ = os.RemoveAll(db.dir)
 	}
@@ -214,11 +221,11 @@ func open(ctx context.Context, path string, seen files) (*DB, error) {
 	}
 	conn.SetInterrupt(ctx)
 	// The schema is not ours: it must not run anything.
-	if err := conn.Exec("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=0"); err != nil {
+	if err := conn.Exec("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA temp_store=FILE; PRAGMA mmap_size=0"); err != nil {
 		conn.Close()
 		return nil, Plain(err)
 	}
-	return &DB{Conn: conn, path: path, seen: seen}, nil
+	return &DB{Conn: conn, NoLog: seen.main.head[writes] == withLog && !seen.wal.exists, path: path, seen: seen}, nil
 }
 
 // openCopy copies the files of a database, lets SQLite take its log or journal into the copy, and
@@ -333,6 +340,18 @@ func Plain(err error) error {
 		return fmt.Errorf("%w: %s", ErrMalformed, text)
 	case is && !errors.Is(err, sqlite3.INTERRUPT):
 		return errors.New(text)
+	}
+	return err
+}
+
+// ErrMemory is the error for what needs more memory than SQLite has here.
+var ErrMemory = errors.New("one of its rows is too large for the memory that SQLite has here")
+
+// Guard calls f, which may panic. The library does so if SQLite has no memory left.
+func Guard(f func() error) error {
+	err := contain.Do(f)
+	if caught := contain.From(err); caught != nil && caught.Panic == "sqlite3: out of memory" {
+		return ErrMemory
 	}
 	return err
 }

@@ -97,6 +97,8 @@ func (t *Text) Write(p []byte) (int, error) {
 	return n, err
 }
 
+var errNoRow = errors.New("no row has its id")
+
 // Read returns the text of a session.
 func (s *Schema) Read(db *database.DB, id string) (*Text, error) {
 	w := &writer{db: db, text: &Text{}}
@@ -104,6 +106,10 @@ func (s *Schema) Read(db *database.DB, id string) (*Text, error) {
 	if err := w.rows(&s.Text, id, 0); err != nil {
 		w.text.Close()
 		return nil, database.Plain(err)
+	}
+	if w.text.Rows == 0 && !s.Text.Lines { // the index of a damaged database is wrong, or the id is no text
+		w.text.Close()
+		return nil, errNoRow
 	}
 	if err := w.put("\n"); err != nil {
 		w.text.Close()
@@ -123,7 +129,7 @@ type writer struct {
 
 func (w *writer) close() {
 	for _, s := range w.stmts {
-		s.Close()
+		_ = database.Guard(s.Close) // SQLite reports the last error of a statement again
 	}
 	if w.unzip != nil {
 		w.unzip.Close()
