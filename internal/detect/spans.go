@@ -147,7 +147,7 @@ func (f *finder) told(t *telling, all attributes, path []string, ctx Place) bool
 		ctx.Hint, ctx.HintSure = t.dialect, w.spread
 	}
 	v := w.u.Value()
-	if parts := f.composite(v, &composite{first: []string{t.in}, second: []string{t.out}}); parts != nil {
+	if parts := f.composite(v.Get(t.in), v.Get(t.out), &composite{}); parts != nil {
 		ctx.answered = true
 		f.emit(ctx, append(path, t.in), ClassMessage, nil, parts...)
 	} else {
