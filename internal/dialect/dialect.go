@@ -217,7 +217,7 @@ func speaks(kind source.Value) bool { return kind.Is("user") || kind.Is("assista
 // A Fold says how the records of a log replace earlier ones.
 type Fold struct {
 	// ID is the id that such records share. The last record with an id counts.
-	ID Lens
+	ID Lens `row:"needed"`
 	// Append is set if a message is changed by appending another record with its
 	// id. Only one built-in dialect is repaired this way, but user-defined ones may
 	// be.
@@ -289,8 +289,8 @@ type Body struct {
 
 // A Holder is an object that only one dialect uses to hold messages.
 type Holder struct {
-	Members  []string // the fields that identify it; it has all of them
-	ReadFrom []string `toml:"only"` // the fields among Members that hold messages; empty means all of them
+	Members  []string `row:"needed"` // the fields that identify it; it has all of them
+	ReadFrom []string `toml:"only"`  // the fields among Members that hold messages; empty means all of them
 	// Waits is set if the calls at the end wait for a human's approval. Few
 	// built-in dialects have such an object, but nothing else shows it.
 	Waits bool

@@ -11,10 +11,11 @@ import (
 // Fields of type Lens are paths from the record; strings are keys of the record.
 type Log struct {
 	// Type is the type of a record, and Subtype its subtype.
-	Type, Subtype Lens
+	Type    Lens `row:"needed"`
+	Subtype Lens
 	// Speaks lists the types of records that hold a message at Payload. An empty
 	// Payload means the record itself.
-	Speaks  []string
+	Speaks  []string `row:"needed"`
 	Payload Lens
 	// Kinds lists the types of other records that identify the log. A "*" at the
 	// end matches any ending. Header is the type of the first record, which has one
