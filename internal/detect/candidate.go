@@ -3,7 +3,6 @@ package detect
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"sort"
 
 	"github.com/toolguard/toolguard/internal/dialect"
@@ -95,28 +94,34 @@ func (cs *candidates) element(d *dialect.Dialect, claim evidence.Weight, sign ev
 	return c
 }
 
-// record counts a value that may be a record of each log and returns the strongest claim. If the value is
-// an object, it reads it into h.
-func (cs *candidates) record(set *dialect.Set, v source.Value, h *head) recordClaim {
+// record counts a value that may be a record of each log and returns the strongest claim.
+func (cs *candidates) record(set *dialect.Set, v source.Value) recordClaim {
 	var most recordClaim
-	if v.Kind() != source.Object {
-		return most
+	may := false
+	for k := range v.Members() {
+		if may = set.MayRecord(k.Text()); may {
+			break
+		}
 	}
-	h.read(v)
-	if !slices.ContainsFunc(h.names[:h.n], set.MayRecord) {
+	if !may {
 		return most
 	}
 	marked := set.ByMarks(v)
+	var at dialect.Lens // most logs have the type in the same field
+	var typ source.Value
 	for _, d := range set.Having(dialect.Logs) {
-		if marked != nil && d != marked || h.in(d.Log.Type).Kind() != source.String {
+		if at != d.Log.Type {
+			at, typ = d.Log.Type, d.Log.Type.In(v)
+		}
+		if marked != nil && d != marked || typ.Kind() != source.String {
 			continue
 		}
-		claim := claimRecord(set, d, h, v)
+		claim := claimRecord(set, d, v, typ)
 		switch {
 		case claim.like:
 			cs.of(d).like++
 		case claim.Weight != evidence.None:
-			cs.of(d).log(&claim, v, h)
+			cs.of(d).log(&claim, v)
 		}
 		if claim.Weight > most.Weight {
 			most = claim
@@ -126,7 +131,7 @@ func (cs *candidates) record(set *dialect.Set, v source.Value, h *head) recordCl
 }
 
 // log counts a record of the log.
-func (c *Candidate) log(claim *recordClaim, v source.Value, h *head) {
+func (c *Candidate) log(claim *recordClaim, v source.Value) {
 	c.shows(claim.Weight == evidence.Decisive, claim.sign, v.Span().Start)
 	if claim.Weight == evidence.Decisive {
 		c.Decisive++
@@ -142,8 +147,8 @@ func (c *Candidate) log(claim *recordClaim, v source.Value, h *head) {
 		c.headers++
 		return
 	}
-	c.linked = c.linked || dialect.Lens(l.ID).Leads(h.of) || dialect.Lens(l.Parent).Leads(h.of)
-	c.parents = c.parents || l.Parent != "" && h.get(l.Parent).Exists()
+	c.linked = c.linked || dialect.Lens(l.ID).Leads(v) || dialect.Lens(l.Parent).Leads(v)
+	c.parents = c.parents || l.Parent != "" && v.Get(l.Parent).Exists()
 }
 
 // others returns the other logs that records could belong to, those with the most

@@ -64,7 +64,6 @@ type tally struct {
 	books         int // leading records of no class that do not look like messages
 	byClass       [ClassRow + 1]int
 	logs          candidates // the logs that the records may belong to
-	head          head       // of the current record
 	candidates    candidates // the dialects of messages
 	pointer       string
 	conversations int
@@ -218,7 +217,7 @@ func (t *tally) count(v source.Value, document bool) {
 		}
 	}
 	t.marked = t.marked || t.set.ByMarks(v) != nil
-	if c := t.logs.record(t.set, v, &t.head); t.isRecord(c, v, document) {
+	if c := t.logs.record(t.set, v); t.isRecord(c, v, document) {
 		t.byClass[ClassLog]++
 		t.sure = t.sure || c.Weight == evidence.Decisive
 		if c.Weight == evidence.Plain {
@@ -226,8 +225,8 @@ func (t *tally) count(v source.Value, document bool) {
 		}
 		// The first messages are enough to find other possible dialects.
 		if l := t.logs.best().of.Log; c.speaks && l.Payload != "" && t.n <= headElements/4 {
-			msg := l.Message(v.Get, v)
-			if b, bc, sign := t.head.claimOf(t.set, msg); bc == evidence.Decisive {
+			msg := l.Message(v)
+			if b, bc, sign := t.set.ClaimOf(msg); bc == evidence.Decisive {
 				t.candidates.element(b, evidence.Plain, sign, msg.Span().Start)
 			}
 		}

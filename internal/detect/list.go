@@ -36,7 +36,6 @@ func (f *finder) listClass(v source.Value, into []string) (Class, *dialect.Diale
 		return true
 	}
 	var logs candidates
-	var h head
 	for i, e := range v.Present() {
 		spoken := messages+records > 0
 		if !spoken && i >= mostHeadElements || spoken && (n >= listHead || i >= 2*mostHeadElements) {
@@ -49,7 +48,7 @@ func (f *finder) listClass(v source.Value, into []string) (Class, *dialect.Diale
 			continue
 		}
 		e = f.index.Of(e)
-		c := logs.record(set, e, &h)
+		c := logs.record(set, e)
 		record, claim := c.Weight != evidence.None && !c.yields(set, e), evidence.None
 		if !record {
 			_, claim, _ = set.ClaimOf(e)

@@ -78,7 +78,7 @@ func speaksAs(set *dialect.Set, v source.Value) (claim evidence.Weight, header, 
 	if ColumnOf(v, &unfold.Unfolded{}) != nil {
 		return evidence.Decisive, false, true
 	}
-	if c := new(candidates).record(set, v, &head{}); c.Weight != evidence.None && !c.yields(set, v) {
+	if c := new(candidates).record(set, v); c.Weight != evidence.None && !c.yields(set, v) {
 		return c.Weight, c.header, true
 	}
 	if controls(set, v) {

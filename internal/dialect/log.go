@@ -131,10 +131,10 @@ type RecordEdit struct {
 // Message returns the value of a record that may be a message. It is the first
 // alternative of Payload that leads to an object, because other programs use the
 // same key for a text.
-func (l *Log) Message(get func(key string) source.Value, record source.Value) source.Value {
+func (l *Log) Message(record source.Value) source.Value {
 	var other source.Value
 	for alt := range l.Payload.Alternatives() {
-		got := alt.From(get, record)
+		got := alt.In(record)
 		if got.Kind() == source.Object {
 			return got
 		}
