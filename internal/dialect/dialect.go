@@ -394,19 +394,7 @@ func roleOf(v source.Value) transcript.Role {
 }
 
 // roleNamed returns the role for a name, in any known spelling.
-func roleNamed(name []byte) transcript.Role {
-	switch string(name) {
-	case "system", "developer":
-		return transcript.RoleSystem
-	case "user", "human":
-		return transcript.RoleUser
-	case "assistant", "agent", "model", "ai", "gpt":
-		return transcript.RoleAssistant
-	case "tool", "function":
-		return transcript.RoleTool
-	}
-	return transcript.RoleOther
-}
+func roleNamed(name []byte) transcript.Role { return roleNameIn(usual, string(name)) }
 
 // textFlags returns BlockBlank for blank text.
 func textFlags(v source.Value) transcript.BlockFlags {

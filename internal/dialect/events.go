@@ -89,14 +89,12 @@ func (d *Events) Reader(b *transcript.Builder) Reader {
 
 // reader returns a reader that has no hooks yet.
 func (d *Events) reader(b *transcript.Builder) eventsReader {
-	return eventsReader{row: d, hooked: hooked{b: b}}
+	return eventsReader{row: d, flat: flat{hooked: hooked{b: b}}}
 }
 
 type eventsReader struct {
 	row *Events
-	hooked
-	model  bool // the previous event was the assistant's
-	called bool // the assistant's turn has a call
+	flat
 }
 
 // Compacted implements Compactor.
@@ -164,20 +162,6 @@ func (r *eventsReader) part(v source.Value) {
 	default:
 		r.texts(v, 0, r.part)
 	}
-}
-
-// begin starts a message. Consecutive events of the assistant are one turn, until
-// it speaks again after a call.
-func (r *eventsReader) begin(v, roleAt source.Value, role transcript.Role, turn string, speaks bool) *transcript.Message {
-	m := r.b.Begin(v, roleAt, role, turn)
-	if role == transcript.RoleAssistant && turn == "" && r.model && !(speaks && r.called) {
-		r.b.SameTurn()
-		m = r.b.Message()
-	} else {
-		r.called = false
-	}
-	r.model = role == transcript.RoleAssistant
-	return m
 }
 
 // makes reads a call.

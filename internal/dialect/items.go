@@ -144,17 +144,15 @@ func (d *Items) Reader(b *transcript.Builder) Reader {
 
 // reader returns a reader that has no hooks yet.
 func (d *Items) reader(b *transcript.Builder) itemsReader {
-	return itemsReader{row: d, hooked: hooked{b: b}, itemIDs: map[string]string{}}
+	return itemsReader{row: d, flat: flat{hooked: hooked{b: b}}, itemIDs: map[string]string{}}
 }
 
 type itemsReader struct {
 	row *Items
-	hooked
+	flat
 	// itemIDs maps a call's own id to its pairing id, for outputs that use the own
 	// id.
 	itemIDs map[string]string
-	model   bool // the previous item was the assistant's
-	called  bool // the assistant's turn has a call
 }
 
 // Read implements Reader.
@@ -170,18 +168,7 @@ func (r *itemsReader) read(v source.Value) {
 		flags |= transcript.BlockHasID
 	}
 	begin := func(role transcript.Role) *transcript.Message {
-		m := b.Begin(v, roleVal, role, "")
-		// Consecutive items of the assistant are one turn, until it speaks again
-		// after a call.
-		speaks := !typ.Exists() || contains(r.row.Messages, typ)
-		if role == transcript.RoleAssistant && r.model && !(speaks && r.called) {
-			b.SameTurn()
-			m = b.Message()
-		} else {
-			r.called = false
-		}
-		r.model = role == transcript.RoleAssistant
-		return m
+		return r.begin(v, roleVal, role, "", !typ.Exists() || contains(r.row.Messages, typ))
 	}
 	p, isCall := r.row.pair(typ)
 	switch {
