@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 
@@ -279,13 +278,13 @@ func (r *rowReader) set(n *node, v reflect.Value, where string) (want string, ok
 	if cond, is := reflect.TypeAssert[*evidence.Cond](v.Addr()); is {
 		return r.parsed(n, cond.UnmarshalText)
 	}
-	if known := words(t); known != nil {
+	if known, called := words(t); known != nil {
 		if n.kind != isString {
 			return "a string", false
 		}
 		i := slices.Index(known, n.text)
 		if i < 0 {
-			r.complain(n.at, oneOf(called(t), n.text, slices.DeleteFunc(slices.Clone(known), func(s string) bool { return s == "" })).Error())
+			r.complain(n.at, oneOf(called, n.text, slices.DeleteFunc(slices.Clone(known), func(s string) bool { return s == "" })).Error())
 			return "", true
 		}
 		if t.Kind() == reflect.String {
@@ -414,10 +413,7 @@ type rowKey struct {
 func rowKeys(t reflect.Type) []rowKey {
 	var out []rowKey
 	for _, f := range reflect.VisibleFields(t) {
-		name := f.Tag.Get("toml")
-		if name == "" {
-			name = kebab(f.Name)
-		}
+		name := dialect.KeyOf(f)
 		if name != "-" && f.IsExported() && !f.Anonymous {
 			out = append(out, rowKey{name, f.Index, f.Type})
 		}
@@ -431,71 +427,44 @@ func rowKeys(t reflect.Type) []rowKey {
 	return out
 }
 
-// kebab returns the key for the name of a field: no-role for NoRole.
-func kebab(name string) string {
-	name = strings.NewReplacer("IDs", "Ids", "ID", "Id", "JSON", "Json").Replace(name)
-	var b strings.Builder
-	for i, c := range name {
-		if unicode.IsUpper(c) && i > 0 {
-			b.WriteByte('-')
-		}
-		b.WriteRune(unicode.ToLower(c))
-	}
-	return b.String()
+// An enumeration is a type whose values have names.
+type enumeration struct {
+	typ    reflect.Type
+	called string   // what errors call its values
+	words  []string // by value
 }
 
-// words lists the names of the values of an enumeration, by value. It returns nil
-// for other types.
-func words(t reflect.Type) []string {
-	switch t {
-	case reflect.TypeFor[transcript.Role]():
-		return []string{"", "system", "user", "assistant", "tool", "other"}
-	case reflect.TypeFor[transcript.Window]():
-		return []string{"", "tool", "user", "next", "log", "own"}
-	case reflect.TypeFor[dialect.DamagedLine]():
-		return []string{"", "skips", "stops"}
-	case reflect.TypeFor[transcript.ArgsConvention]():
-		return []string{"any", "string", "object"}
-	case reflect.TypeFor[transcript.CallKind]():
-		return []string{
+func enumerations() []enumeration {
+	return []enumeration{
+		{reflect.TypeFor[transcript.Role](), "role", []string{"", "system", "user", "assistant", "tool", "other"}},
+		{reflect.TypeFor[transcript.Window](), "window", []string{"", "tool", "user", "next", "log", "own"}},
+		{reflect.TypeFor[dialect.DamagedLine](), "answer to a damaged line", []string{"", "skips", "stops"}},
+		{reflect.TypeFor[transcript.ArgsConvention](), "form of arguments", []string{"any", "string", "object"}},
+		{reflect.TypeFor[transcript.CallKind](), "kind of call", []string{
 			"function", "custom", "legacy-function", "computer", "local-shell", "shell", "apply-patch", "tool-search", "approval",
 			"server", "mcp", "program",
-		}
-	case reflect.TypeFor[transcript.CallState]():
-		return []string{"open", "done", "failed", "waiting", "interrupted", "passed", "running"}
-	case reflect.TypeFor[transcript.Member]():
-		return []string{
+		}},
+		{reflect.TypeFor[transcript.CallState](), "state of a call", []string{"open", "done", "failed", "waiting", "interrupted", "passed", "running"}},
+		{reflect.TypeFor[transcript.Member](), "member", []string{
 			"call-type", "arguments", "signature", "result-name", "content", "last-text", "cache-mark", "reasoning", "item-id",
 			"result-content", "role", "call-name", "image", "result-blocks", "store", "thinking", "result-id",
-		}
-	case reflect.TypeFor[dialect.PartKind]():
-		return []string{
+		}},
+		{reflect.TypeFor[dialect.PartKind](), "kind of part", []string{
 			string(dialect.PartText), string(dialect.PartCall), string(dialect.PartResult), string(dialect.PartServerCall),
 			string(dialect.PartServerResult), string(dialect.PartReasoning), string(dialect.PartMedia), string(dialect.PartState), string(dialect.PartAside), string(dialect.PartOther),
-		}
+		}},
 	}
-	return nil
 }
 
-// called returns what errors call the values of an enumeration.
-func called(t reflect.Type) string {
-	switch t {
-	case reflect.TypeFor[transcript.Role]():
-		return "role"
-	case reflect.TypeFor[transcript.Window]():
-		return "window"
-	case reflect.TypeFor[dialect.DamagedLine]():
-		return "answer to a damaged line"
-	case reflect.TypeFor[transcript.ArgsConvention]():
-		return "form of arguments"
-	case reflect.TypeFor[transcript.CallKind]():
-		return "kind of call"
-	case reflect.TypeFor[transcript.CallState]():
-		return "state of a call"
-	case reflect.TypeFor[transcript.Member]():
-		return "member"
+// words lists the names of the values of an enumeration, and says what errors call them. It returns nil
+// for other types.
+func words(t reflect.Type) (known []string, called string) {
+	for _, e := range enumerations() {
+		if e.typ == t {
+			return e.words, e.called
+		}
 	}
-	return "kind of part"
+	return nil, ""
 }
 
 // check returns an error for an invalid path or template.

@@ -114,7 +114,7 @@ func (r rowTable) schema() object {
 // rowValue describes the values of a key of a format. Tables are defined once, because several
 // keys hold the same ones.
 func rowValue(t reflect.Type) object {
-	if known := words(t); known != nil {
+	if known, _ := words(t); known != nil {
 		return object{{"enum", slices.DeleteFunc(known, func(s string) bool { return s == "" })}}
 	}
 	switch {

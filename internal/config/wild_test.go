@@ -176,7 +176,7 @@ func (g *generator) table(t reflect.Type) map[string]any {
 }
 
 func (g *generator) value(t reflect.Type) any {
-	if known := words(t); known != nil {
+	if known, _ := words(t); known != nil {
 		return known[len(known)-1-g.IntN(len(known)-1)]
 	}
 	switch {

@@ -77,7 +77,7 @@ func (n *envelope) payload(record source.Value) source.Value {
 	if got := n.at[envPayload]; got.Kind() == source.Object || !got.Exists() {
 		return got
 	}
-	return n.log.Message(record.Get, record)
+	return n.log.Message(record)
 }
 
 // speaks reports whether the record holds a message.

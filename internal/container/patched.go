@@ -1,11 +1,13 @@
 package container
 
 import (
+	"sort"
 	"strconv"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/unfold"
 )
 
 // A patched yields the elements of the messages array of a document that is stored as a
@@ -44,9 +46,41 @@ func (p *patched) element(n *node) (element, error) {
 		v, err := p.value(n.span)
 		return element{record: n.record, val: v}, err
 	}
-	a := assembly{reading: p.reading}
-	err := a.add(n)
-	return element{record: n.record, val: source.NewValue(a.text, assembled), where: a.where}, err
+	u := &unfold.Unfolded{}
+	err := p.write(u, n)
+	where := func(s source.Span) (source.Span, int32) {
+		at := u.Origin(s)
+		starts := &p.file.Starts
+		return at, int32(sort.Search(starts.Len(), func(i int) bool { return starts.At(i) > at.Start }))
+	}
+	return element{record: n.record, val: u.Value(), where: where}, err
+}
+
+// write writes the value of a node as it is now. An array or an object stands for the value that was
+// written first.
+func (p *patched) write(u *unfold.Unfolded, n *node) error {
+	if n.asWritten() {
+		v, err := p.value(n.span)
+		u.Take(string(v.Raw()), n.span)
+		return err
+	}
+	brackets, sep := "{}", ""
+	if n.list {
+		brackets = "[]"
+	}
+	u.Put(brackets[:1], n.span)
+	for key, k := range n.kids.all() {
+		if key != "" {
+			key += ":"
+		}
+		u.Put(sep+key, k.span)
+		sep = ","
+		if err := p.write(u, k); err != nil {
+			return err
+		}
+	}
+	u.Put(brackets[1:], n.span)
+	return nil
 }
 
 func (p *patched) record(e element) error {

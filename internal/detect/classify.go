@@ -63,9 +63,8 @@ type tally struct {
 	unread        int // records of no class that are no sign against a transcript
 	books         int // leading records of no class that do not look like messages
 	byClass       [ClassRow + 1]int
-	logs          votes
-	head          head // of the current record
-	candidates    []Candidate
+	logs          candidates // the logs that the records may belong to
+	candidates    candidates // the dialects of messages
 	pointer       string
 	conversations int
 	sure          bool
@@ -83,7 +82,7 @@ type tally struct {
 	forced        *dialect.Dialect
 	docLog        *dialect.Dialect
 	patch         *dialect.Dialect // of the document that a log begins with
-	weak          []weakVote
+	weak          candidates       // dialects whose records could all belong to other dialects
 	wraps         wrapTally
 	wrap          string   // of the first place found
 	keys          []string // of the first object, for the reason
@@ -93,38 +92,9 @@ type tally struct {
 func newTally(opts Options) *tally {
 	t := &tally{set: opts.Dialects, forced: opts.Dialect, wraps: wrapTally{set: opts.Dialects}}
 	for _, d := range t.set.Having(dialect.Skips) {
-		t.weak = append(t.weak, weakVote{dialect: d, driver: d.Driver.(dialect.Skipper)})
+		t.weak.of(d)
 	}
 	return t
-}
-
-func (t *tally) candidate(d *dialect.Dialect, claim evidence.Weight, key evidence.Sign, at int64) {
-	i := slices.IndexFunc(t.candidates, func(c Candidate) bool { return c.Dialect == d.Name })
-	if i < 0 {
-		t.candidates = append(t.candidates, Candidate{Dialect: d.Name})
-		i = len(t.candidates) - 1
-	}
-	c := &t.candidates[i]
-	if claim == evidence.Shared {
-		c.Shared++
-	}
-	if claim == evidence.Decisive {
-		if c.Decisive == 0 {
-			c.Key = fmt.Sprintf("%s at byte %d", key, at)
-			c.at = at
-		}
-		if d.UserDefined() {
-			c.marked++
-		}
-		c.Decisive++
-	} else {
-		if c.Key == "" {
-			c.Key = fmt.Sprintf("%s at byte %d", key, at)
-		}
-		if !key.Alike() { // dialects with their own form of message come first
-			c.Plain++
-		}
-	}
 }
 
 // startOf returns the offset in the source at which a value starts.
@@ -147,7 +117,7 @@ func (t *tally) element(v source.Value, in *unfold.Unfolded) (claimed bool) {
 			c.Weight = evidence.Plain
 		}
 		claimed, sure = true, sure || c.Weight == evidence.Decisive
-		t.candidate(c.Dialect, c.Weight, c.Sign.In(v), startOf(v, in))
+		t.candidates.element(c.Dialect, c.Weight, c.Sign.In(v), startOf(v, in))
 	}
 	return claimed
 }
@@ -166,7 +136,7 @@ func (t *tally) add(v source.Value, document bool) (read bool) {
 			return false
 		}
 		for i := range t.weak {
-			t.weak[i].left = true
+			t.weak[i].mixed = true
 		}
 		return false
 	}
@@ -175,8 +145,8 @@ func (t *tally) add(v source.Value, document bool) (read bool) {
 	t.byClass[ClassOther] -= t.books
 	t.books = 0
 	for i := range t.weak {
-		if w := &t.weak[i]; !document && !w.left && t.n <= headRecords {
-			w.add(v)
+		if w := &t.weak[i]; !document && !w.mixed && t.n <= headRecords {
+			w.only(v)
 		}
 	}
 	return t.unread == unread
@@ -204,14 +174,14 @@ func (t *tally) agrees() bool {
 		}
 	}
 	best := t.logs.best()
-	if best == nil || best.headers+best.decisive == 0 {
+	if best == nil || best.Decisive == 0 {
 		return sure >= leastSure
 	}
-	if bulk != t.byClass[ClassLog] || name != "" && name != best.dialect.Name || best.speaks < leastSure || best.decisive < leastSure {
+	if bulk != t.byClass[ClassLog] || name != "" && name != best.Dialect || best.speaks < leastSure || best.bare() < leastSure {
 		return false
 	}
 	for i := range t.logs {
-		if l := &t.logs[i]; l != best && (l.headers > 0 || l.decisive+leastSure > best.decisive) {
+		if l := &t.logs[i]; l != best && (l.headers > 0 || l.Decisive+leastSure > best.bare()) {
 			return false
 		}
 	}
@@ -229,7 +199,7 @@ func (t *tally) decisive() int {
 		n += t.candidates[i].Decisive
 	}
 	for i := range t.logs {
-		n += t.logs[i].headers + t.logs[i].decisive
+		n += t.logs[i].Decisive
 	}
 	return n + t.wraps.sure()
 }
@@ -247,17 +217,17 @@ func (t *tally) count(v source.Value, document bool) {
 		}
 	}
 	t.marked = t.marked || t.set.ByMarks(v) != nil
-	if c := t.logs.add(t.set, v, &t.head); t.isRecord(c, v, document) {
+	if c := t.logs.record(t.set, v); t.isRecord(c, v, document) {
 		t.byClass[ClassLog]++
 		t.sure = t.sure || c.Weight == evidence.Decisive
 		if c.Weight == evidence.Plain {
 			t.wraps.add(v)
 		}
 		// The first messages are enough to find other possible dialects.
-		if l := t.logs.best().dialect.Log; c.speaks && l.Payload != "" && t.n <= headElements/4 {
-			msg := l.Message(v.Get, v)
-			if b, bc, sign := t.head.claimOf(t.set, msg); bc == evidence.Decisive {
-				t.candidate(b, evidence.Plain, sign, msg.Span().Start)
+		if l := t.logs.best().of.Log; c.speaks && l.Payload != "" && t.n <= headElements/4 {
+			msg := l.Message(v)
+			if b, bc, sign := t.set.ClaimOf(msg); bc == evidence.Decisive {
+				t.candidates.element(b, evidence.Plain, sign, msg.Span().Start)
 			}
 		}
 		return
@@ -283,7 +253,7 @@ func (t *tally) count(v source.Value, document bool) {
 		t.byClass[ClassPatch]++
 		if begins && t.patch == nil {
 			t.patch = d
-			t.candidate(d, evidence.Decisive, evidence.Named(string(d.Patch.List)), v.Span().Start)
+			t.candidates.element(d, evidence.Decisive, evidence.Named(string(d.Patch.List)), v.Span().Start)
 		}
 		return
 	}
@@ -389,7 +359,7 @@ func (t *tally) conversation(v source.Value, found []Place, document bool) {
 	for _, p := range found {
 		if p.Class == ClassLog {
 			t.docLog = p.Log
-			t.candidate(p.Log, evidence.Decisive, evidence.Named(cmp.Or(string(p.Log.Log.Payload), string(p.Log.Log.Type))), p.Parts[0].Span().Start)
+			t.candidates.element(p.Log, evidence.Decisive, evidence.Named(cmp.Or(string(p.Log.Log.Payload), string(p.Log.Log.Type))), p.Parts[0].Span().Start)
 			continue
 		}
 		for _, part := range p.Parts {
@@ -466,13 +436,9 @@ func (t *tally) hint(p Place, at int64) {
 	case sure && d.Holder != nil:
 		key = strings.Join(d.Holder.Members, ", ") + " around the messages"
 	}
-	t.candidate(d, evidence.Plain, evidence.Named(key), at)
-	for i := range t.candidates {
-		if t.candidates[i].Dialect == d.Name {
-			if t.candidates[i].Hints++; sure {
-				t.candidates[i].Holders++
-			}
-		}
+	c := t.candidates.element(d, evidence.Plain, evidence.Named(key), at)
+	if c.Hints++; sure {
+		c.Holders++
 	}
 }
 
@@ -487,12 +453,14 @@ func (t *tally) decided() bool {
 // decide fills in the verdict from the counts.
 func (t *tally) decide(s *Verdict) {
 	best := ClassOther
-	if n := t.weakWinner(); n != nil && t.forced == nil {
-		weak := Candidate{Dialect: n.dialect.Name, Decisive: n.skips, Plain: n.messages, Key: fmt.Sprintf("type at byte %d", n.at)}
-		if i := slices.IndexFunc(t.candidates, func(c Candidate) bool { return c.Dialect == weak.Dialect && c.Decisive > 0 }); i >= 0 {
-			weak.Key = t.candidates[i].Key
+	// A file may have both the messages and the bookkeeping records of a dialect, and nothing else.
+	is := func(c Candidate) bool { return c.Plain > 0 && c.Decisive > 0 && !c.mixed }
+	if i := slices.IndexFunc(t.weak, is); i >= 0 && t.forced == nil {
+		weak := t.weak[i]
+		if c := t.candidates.of(weak.of); c.Decisive > 0 {
+			weak.Key = c.Key
 		}
-		t.candidates = []Candidate{weak}
+		t.candidates = candidates{weak}
 		t.byClass = [ClassRow + 1]int{ClassMessage: t.n}
 	}
 	log := t.logs.best()
@@ -508,7 +476,7 @@ func (t *tally) decide(s *Verdict) {
 		}
 	}
 	// Among records of a log, messages that could be bare are also records of the log.
-	if log != nil && best == ClassMessage && log.headers+log.decisive > 0 && t.byClass[ClassLog]+log.like >= t.byClass[best]-log.like {
+	if log != nil && best == ClassMessage && log.Decisive > 0 && t.byClass[ClassLog]+log.like >= t.byClass[best]-log.like {
 		best = ClassLog
 	}
 	// Other values may be mixed in but must not be the majority. Among lines of messages
@@ -529,14 +497,13 @@ func (t *tally) decide(s *Verdict) {
 	case ClassOther:
 		return
 	case ClassLog:
-		s.Log = log.dialect
-		s.Dialect, s.Key = log.dialect.Name, fmt.Sprintf("%s at byte %d", log.sign, log.at)
+		s.Log, s.Dialect, s.Key = log.of, log.Dialect, log.Key
 		s.Container = ContainerEventLog
 		if log.linked {
 			s.Container = ContainerLinkedLog
 		}
-		s.Pointer = pointer(strings.FieldsFunc(string(log.dialect.Log.Payload.Nth(0)), func(r rune) bool { return r == '.' }))
-		s.Sure = log.headers+log.decisive > 0 || log.speaks > 0 && log.linked
+		s.Pointer = pointer(strings.FieldsFunc(string(log.of.Log.Payload.Nth(0)), func(r rune) bool { return r == '.' }))
+		s.Sure = log.Decisive > 0 || log.speaks > 0 && log.linked
 		s.Marked = s.Sure
 		s.RunnersUp = t.logs.others(log)
 	case ClassMessage, ClassRow:

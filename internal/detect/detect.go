@@ -4,8 +4,6 @@
 package detect
 
 import (
-	"cmp"
-
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/source"
 )
@@ -20,32 +18,6 @@ type Options struct {
 	// Request says that the file is one request to the API of Dialect, which has a Body.
 	// Nothing is searched then.
 	Request bool
-}
-
-// A Candidate is a dialect that a file may be written in.
-type Candidate struct {
-	Dialect  string
-	Decisive int    // elements that only this dialect writes
-	Shared   int    // elements that only a few dialects write
-	Plain    int    // elements that this and many other dialects write
-	Hints    int    // requests to its API around messages
-	Holders  int    // objects around messages that occur only in its files
-	Key      string // the first discriminating key and its offset
-
-	at     int64 // the offset of the first decisive element
-	marked int   // elements with the marks of a user-defined dialect
-}
-
-// before reports whether there is more evidence for a than for b.
-func (a *Candidate) before(b *Candidate) bool {
-	n := cmp.Or(
-		cmp.Compare(b.marked, a.marked), cmp.Compare(b.Holders, a.Holders), cmp.Compare(b.Decisive, a.Decisive),
-		cmp.Compare(b.Hints+b.Shared, a.Hints+a.Shared),
-	)
-	if n == 0 && a.Decisive > 0 {
-		n = cmp.Compare(a.at, b.at) // the first decisive element wins
-	}
-	return cmp.Or(n, cmp.Compare(b.Plain, a.Plain)) < 0
 }
 
 // A Decision says what a file is and why.

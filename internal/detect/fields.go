@@ -132,7 +132,8 @@ var compiledFields = sync.OnceValue(func() *fieldTable {
 		}
 	}
 	for i := range composites {
-		t.pairs = append(t.pairs, bit(composites[i].first[0])|bit(composites[i].second[0]))
+		first, second := composites[i].begin()
+		t.pairs = append(t.pairs, bit(first)|bit(second))
 	}
 	return t
 })

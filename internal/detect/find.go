@@ -78,19 +78,26 @@ func (p *Place) Slice() bool { return p.Traced || p.CheckOnly == spanCheckOnly }
 // Answered reports whether the conversation ends with output of the model.
 func (p *Place) Answered() bool { return p.answered }
 
-// A composite is a conversation of two arrays, given as paths from the object that holds
+// A composite is a conversation of two arrays, to which paths lead from the object that holds
 // them.
 type composite struct {
-	first, second []string
+	first, second dialect.Lens
 	// bothSent is set if both are sent; otherwise the second is the answer.
 	bothSent bool
 }
 
 var composites = []composite{
-	{first: []string{"responses_create_params", "input"}, second: []string{"response", "output"}},
-	{first: []string{"messages"}, second: []string{"response", "choices", "0", "message"}},
-	{first: []string{"input"}, second: []string{"output"}},
-	{first: []string{"chat_history"}, second: []string{"tool_results"}, bothSent: true},
+	{first: "responses_create_params.input", second: "response.output"},
+	{first: "messages", second: "response.choices.0.message"},
+	{first: "input", second: "output"},
+	{first: "chat_history", second: "tool_results", bothSent: true},
+}
+
+// begin returns the fields of the object that holds the two arrays.
+func (c *composite) begin() (first, second string) {
+	first, _, _ = strings.Cut(string(c.first), ".")
+	second, _, _ = strings.Cut(string(c.second), ".")
+	return first, second
 }
 
 // alternatives are the keys of arrays whose elements wrap one message each but do not
@@ -348,18 +355,19 @@ func (f *finder) composites(v source.Value, k *keys, path []string, ctx Place) (
 		if pair := compiledFields().pairs[i]; ctx.HintSure || k.has&pair != pair {
 			continue
 		}
-		parts := f.composite(v, c)
+		parts := f.composite(c.first.In(v), c.second.In(v), c)
 		if parts == nil {
 			continue
 		}
-		if params := v.Get(c.first[0]); params.Kind() == source.Object {
+		first, second := c.begin()
+		if params := v.Get(first); params.Kind() == source.Object {
 			ctx.Elsewhere = ctx.Elsewhere || stateID(params.Get("previous_response_id"))
 		}
 		if !c.bothSent {
 			ctx.body, ctx.model, ctx.answered = false, false, true
 		}
-		f.emit(ctx, append(path, c.first...), ClassMessage, nil, parts...)
-		return []string{c.first[0], c.second[0]}
+		f.emit(ctx, append(path, strings.Split(string(c.first), ".")...), ClassMessage, nil, parts...)
+		return []string{first, second}
 	}
 	return nil
 }
@@ -424,27 +432,12 @@ func (f *finder) alone(key string, path []string, traced bool) bool {
 	return traced && key != "response" && !slices.Contains(path, "response")
 }
 
-// composite returns the parts of a conversation in two places of v. It returns nil unless
+// composite returns the parts of a conversation in two places. It returns nil unless
 // the second part has messages. If the first part already ends with the answer, the
 // second is left out.
-func (f *finder) composite(v source.Value, c *composite) []source.Value {
+func (f *finder) composite(first, second source.Value, c *composite) []source.Value {
 	var parts []source.Value
-	for i, path := range [][]string{c.first, c.second} {
-		p := v
-		for _, key := range path {
-			if n, err := strconv.Atoi(key); err == nil {
-				next := source.Value{}
-				for j, e := range p.Elements() {
-					if j == n {
-						next = e
-						break
-					}
-				}
-				p = next
-				continue
-			}
-			p = p.Get(key)
-		}
+	for i, p := range []source.Value{first, second} {
 		switch {
 		case p.Kind() == source.Array:
 			class, _ := f.listClass(p, nil)
@@ -458,7 +451,7 @@ func (f *finder) composite(v source.Value, c *composite) []source.Value {
 				return nil
 			}
 			parts = append(parts, p)
-		case i == 0 && p.Kind() == source.String && len(path) > 1:
+		case i == 0 && p.Kind() == source.String && c.first.Parent() != "":
 			// The prompt is plain text.
 		default:
 			return nil

@@ -54,68 +54,55 @@ func (f *finder) invocations(list source.Value, path []string, ctx Place) bool {
 	for _, e := range list.Present() {
 		expected = expected && !n.results.In(e).First().Exists() && !n.events.In(e).First().Exists()
 	}
-	w := invocationWriter{u: &unfold.Unfolded{}}
-	w.u.Make("[", list, nil)
+	u := &unfold.Unfolded{}
+	u.Make("[", list, nil)
 	for _, e := range list.Present() {
-		w.message(n.user.In(e))
+		writeTurn(u, n.user.In(e))
 		for _, event := range n.events.In(e).Present() {
-			w.message(n.event.In(event))
+			writeTurn(u, n.event.In(event))
 		}
 		calls, final := n.calls.In(e), n.final.In(e)
 		if expected && calls.First().Exists() {
-			w.parts(n.model, n.call, calls, final.Get("parts")) // no result comes between them
+			writeParts(u, n.model, n.call, calls, final.Get("parts")) // no result comes between them
 			continue
 		}
-		w.parts(n.model, n.call, calls, source.Value{})
-		w.parts(n.tool, n.result, n.results.In(e), source.Value{})
-		w.message(final)
+		writeParts(u, n.model, n.call, calls, source.Value{})
+		writeParts(u, n.tool, n.result, n.results.In(e), source.Value{})
+		writeTurn(u, final)
 	}
-	w.u.Make("]", list, nil)
+	u.Make("]", list, nil)
 	ctx.listed = true // it is one of a set
-	ctx.Unfolded, ctx.CheckOnly, ctx.Expected = w.u, invocationCheckOnly, expected
+	ctx.Unfolded, ctx.CheckOnly, ctx.Expected = u, invocationCheckOnly, expected
 	before := len(f.found)
-	f.array(w.u.Value(), path, ctx, freeDepth)
+	f.array(u.Value(), path, ctx, freeDepth)
 	return len(f.found) > before
 }
 
-type invocationWriter struct {
-	u *unfold.Unfolded
-	n int
-}
-
-func (w *invocationWriter) begin(at source.Value) {
-	if w.n++; w.n > 1 {
-		w.u.Make(",", at, nil)
-	}
-}
-
-// message writes a message unchanged, if there is one.
-func (w *invocationWriter) message(v source.Value) {
+// writeTurn writes a message unchanged, if there is one.
+func writeTurn(u *unfold.Unfolded, v source.Value) {
 	if v.Kind() == source.Object {
-		w.begin(v)
-		w.u.Copy(v, nil)
+		u.Next(v, nil)
+		u.Copy(v, nil)
 	}
 }
 
-// parts writes a message of the parts in list, followed by the parts in more unchanged.
+// writeParts writes a message of the parts in list, followed by the parts in more unchanged.
 // It writes nothing if list is empty.
-func (w *invocationWriter) parts(message, part string, list, more source.Value) {
+func writeParts(u *unfold.Unfolded, message, part string, list, more source.Value) {
 	if list.First().Kind() != source.Object {
 		return
 	}
-	w.begin(list)
-	w.u.Make(message, list, nil)
-	sep := ""
+	u.Next(list, nil)
+	u.Make(message, list, nil)
 	for _, e := range list.Present() {
-		w.u.Make(sep, e, nil)
-		sep = ","
-		w.u.Make(part, e, nil)
-		w.u.Copy(e, nil)
-		w.u.Make("}", e, nil)
+		u.Next(e, nil)
+		u.Make(part, e, nil)
+		u.Copy(e, nil)
+		u.Make("}", e, nil)
 	}
 	for _, e := range more.Present() {
-		w.u.Make(",", e, nil)
-		w.u.Copy(e, nil)
+		u.Next(e, nil)
+		u.Copy(e, nil)
 	}
-	w.u.Make("]}", list, nil)
+	u.Make("]}", list, nil)
 }

@@ -35,8 +35,7 @@ func (f *finder) listClass(v source.Value, into []string) (Class, *dialect.Diale
 		}
 		return true
 	}
-	var logs votes
-	var h head
+	var logs candidates
 	for i, e := range v.Present() {
 		spoken := messages+records > 0
 		if !spoken && i >= mostHeadElements || spoken && (n >= listHead || i >= 2*mostHeadElements) {
@@ -49,7 +48,7 @@ func (f *finder) listClass(v source.Value, into []string) (Class, *dialect.Diale
 			continue
 		}
 		e = f.index.Of(e)
-		c := logs.add(set, e, &h)
+		c := logs.record(set, e)
 		record, claim := c.Weight != evidence.None && !c.yields(set, e), evidence.None
 		if !record {
 			_, claim, _ = set.ClaimOf(e)
@@ -95,7 +94,7 @@ func (f *finder) listClass(v source.Value, into []string) (Class, *dialect.Diale
 	case decisive == 0 && unknown:
 		return ClassOther, nil
 	case most(records, records == 1) && logs.best().speaks > 0:
-		return ClassLog, logs.best().dialect
+		return ClassLog, logs.best().of
 	case most(messages, messages == 1), decisive > 0 && messages+tagged == before+n:
 		return ClassMessage, nil
 	}

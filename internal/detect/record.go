@@ -1,115 +1,18 @@
 package detect
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
-	"sort"
 
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A head is the fields of a record, read once for all logs that the record could belong
-// to.
-type head struct {
-	of     source.Value
-	n      int
-	names  [24][]byte
-	val    [24]source.Value
-	lenses [4]ledLens // that were followed first
-	led    int
-
-	answers  [6]answer // of the tables that were asked first
-	answered int
-	any      answer // of all tables, from the last call of claimOf
-	dialect  *dialect.Dialect
-}
-
-// An answer is a table's answer about a value in a record. It is kept because several
-// logs wrap the same messages.
-type answer struct {
-	table *evidence.Table
-	at    source.Span
-	evidence.Weight
-	sign evidence.Sign
-}
-
-// claim is Claim of a dialect for a value in the record.
-func (h *head) claim(set *dialect.Set, d *dialect.Dialect, v source.Value) (evidence.Weight, evidence.Sign) {
-	for i := range h.answered {
-		if a := &h.answers[i]; a.table == d.Evidence && a.at == v.Span() {
-			return a.Weight, a.sign
-		}
-	}
-	claim, sign := set.Claim(d, v)
-	if h.answered < len(h.answers) {
-		h.answers[h.answered] = answer{d.Evidence, v.Span(), claim, sign}
-		h.answered++
-	}
-	return claim, sign
-}
-
-// claimOf is dialect.Set.ClaimOf for a value in the record.
-func (h *head) claimOf(set *dialect.Set, v source.Value) (*dialect.Dialect, evidence.Weight, evidence.Sign) {
-	if !v.Exists() || h.any.at != v.Span() {
-		var claim evidence.Weight
-		var sign evidence.Sign
-		h.dialect, claim, sign = set.ClaimOf(v)
-		h.any = answer{at: v.Span(), Weight: claim, sign: sign}
-	}
-	return h.dialect, h.any.Weight, h.any.sign
-}
-
-func (h *head) read(v source.Value) {
-	h.of, h.n, h.answered, h.any = v, 0, 0, answer{}
-	h.led = 0
-	for k, val := range v.Members() {
-		h.names[h.n], h.val[h.n] = k.Text(), val
-		if h.n++; h.n == len(h.names) {
-			break
-		}
-	}
-}
-
-// get returns the field with the given key.
-func (h *head) get(key string) source.Value {
-	for i := range h.n {
-		if string(h.names[i]) == key {
-			return h.val[i]
-		}
-	}
-	return source.Value{}
-}
-
-// A ledLens is a lens and the value that it leads to.
-type ledLens struct {
-	lens dialect.Lens
-	to   source.Value
-}
-
-// in follows a lens. It remembers the first ones, because most logs have their type in the
-// same fields.
-func (h *head) in(l dialect.Lens) source.Value {
-	for i := range h.led {
-		if h.lenses[i].lens == l {
-			return h.lenses[i].to
-		}
-	}
-	to := l.From(h.get, h.of)
-	if h.led < len(h.lenses) {
-		h.lenses[h.led] = ledLens{l, to}
-		h.led++
-	}
-	return to
-}
-
 // has returns the first of the keys with a value that is not null, and how many of the
 // keys are present. A log writes the fields of its records even if they are null.
-func (h *head) has(keys []string) (first string, n int) {
+func has(record source.Value, keys []string) (first string, n int) {
 	for _, key := range keys {
-		v := h.get(key)
+		v := record.Get(key)
 		if v.Exists() {
 			n++
 		}
@@ -118,14 +21,6 @@ func (h *head) has(keys []string) (first string, n int) {
 		}
 	}
 	return first, n
-}
-
-// filled reports whether one of the keys has a value that is not null.
-func filled(h *head, keys []string) bool {
-	return slices.ContainsFunc(keys, func(key string) bool {
-		v := h.get(key)
-		return v.Exists() && v.Kind() != source.Null
-	})
 }
 
 // A recordClaim says with what certainty a value is a record of a log.
@@ -170,19 +65,16 @@ func (s recordSign) String() string {
 	return s.name
 }
 
-// claimRecord says with what certainty a value with a type is a record of a dialect's log. It is
+// claimRecord says with what certainty a value of the given type is a record of a dialect's log. It is
 // decisive if the record begins such a log, or if it wraps a message and either only this
 // dialect writes the message or only this log has one of the fields.
-func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) recordClaim {
+func claimRecord(set *dialect.Set, d *dialect.Dialect, v, typ source.Value) recordClaim {
 	l := d.Log
-	typ := h.in(l.Type)
 	speaks := slices.ContainsFunc(l.Speaks, typ.Is)
 	marked := d.HasMarks(v)
 	if !speaks && !marked && l.Kinds != nil && !typ.Is(l.Header) && !l.Knows(typ) {
 		return recordClaim{} // other logs have other types
 	}
-	own, n := h.has(l.Evidence)
-	_, lacked := h.has(l.Lacks)
 	switch {
 	case marked && speaks:
 		return recordClaim{Weight: evidence.Decisive, sign: recordSign{text: d.MarksText()}, speaks: true}
@@ -193,10 +85,12 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) 
 	}
 	name := l.Type.Key()
 	if speaks {
-		payload := l.Message(h.get, v)
+		own, n := has(v, l.Evidence)
+		_, lacked := has(v, l.Lacks)
+		payload := l.Message(v)
 		claim, sign := evidence.None, evidence.Sign{}
 		if payload.Kind() == source.Object {
-			claim, sign = h.claim(set, d, payload)
+			claim, sign = set.Claim(d, payload)
 		}
 		c := recordClaim{Weight: claim, sign: recordSign{name: name, payload: string(l.Payload)}, speaks: true, owned: n - lacked}
 		switch {
@@ -214,19 +108,24 @@ func claimRecord(set *dialect.Set, d *dialect.Dialect, h *head, v source.Value) 
 			c.sign.own = own
 		case claim == evidence.None && own != "" && l.Payload != "":
 			// A message of another dialect in an envelope of this one.
-			if _, other, _ := h.claimOf(set, payload); other != evidence.None {
+			if _, other, _ := set.ClaimOf(payload); other != evidence.None {
 				c.Weight, c.sign.own = evidence.Plain, own
 			}
 		}
 		return c
 	}
-	switch {
-	case l.Header != "" && typ.Is(l.Header) && filled(h, l.HeaderHas):
-		return recordClaim{Weight: evidence.Decisive, sign: recordSign{name: name, kind: string(typ.Raw())}, header: true}
-	case l.Knows(typ):
+	if l.Header != "" && typ.Is(l.Header) {
+		if begun, _ := has(v, l.HeaderHas); begun != "" {
+			return recordClaim{Weight: evidence.Decisive, sign: recordSign{name: name, kind: string(typ.Raw())}, header: true}
+		}
+	}
+	if l.Knows(typ) {
 		return recordClaim{Weight: evidence.Plain, sign: recordSign{name: name, kind: string(typ.Raw())}}
-	case l.Kinds == nil && own != "" && !h.in(l.Payload).Exists():
-		return recordClaim{Weight: evidence.Plain, sign: recordSign{name: name, own: own}}
+	}
+	if l.Kinds == nil && !l.Payload.In(v).Exists() {
+		if own, _ := has(v, l.Evidence); own != "" {
+			return recordClaim{Weight: evidence.Plain, sign: recordSign{name: name, own: own}}
+		}
 	}
 	return recordClaim{}
 }
@@ -243,128 +142,4 @@ func (c recordClaim) yields(set *dialect.Set, v source.Value) bool {
 		return claim == evidence.Decisive
 	}
 	return isMessage(claim, v)
-}
-
-// votes counts the records that could belong to each log.
-type votes []vote
-
-// A vote is the evidence for one log.
-type vote struct {
-	dialect                          *dialect.Dialect
-	headers, decisive, plain, speaks int
-	owned                            int
-	like                             int
-	linked                           bool
-	parents                          bool   // a record has the field for its parent
-	sign                             string // the first decisive sign, or else the first
-	at                               int64
-	decided                          bool
-}
-
-// add counts a value and returns the strongest claim of any log. If the value is an
-// object, it reads it into h.
-func (t *votes) add(set *dialect.Set, v source.Value, h *head) recordClaim {
-	var most recordClaim
-	if v.Kind() != source.Object {
-		return most
-	}
-	h.read(v)
-	if !slices.ContainsFunc(h.names[:h.n], set.MayRecord) {
-		return most
-	}
-	marked := set.ByMarks(v)
-	for _, d := range set.Having(dialect.Logs) {
-		if marked != nil && d != marked || h.in(d.Log.Type).Kind() != source.String {
-			continue
-		}
-		c := claimRecord(set, d, h, v)
-		if c.Weight == evidence.None && !c.like {
-			continue
-		}
-		if c.Weight > most.Weight {
-			most = c
-		}
-		t.of(d).count(&c, v, h)
-	}
-	return most
-}
-
-func (t *votes) of(d *dialect.Dialect) *vote {
-	for i := range *t {
-		if (*t)[i].dialect == d {
-			return &(*t)[i]
-		}
-	}
-	*t = append(*t, vote{dialect: d})
-	return &(*t)[len(*t)-1]
-}
-
-func (n *vote) count(c *recordClaim, v source.Value, h *head) {
-	if c.like {
-		n.like++
-		return
-	}
-	sure := c.Weight == evidence.Decisive
-	if n.sign == "" || sure && !n.decided {
-		n.sign, n.at, n.decided = c.sign.String(), v.Span().Start, sure
-	}
-	switch {
-	case c.header:
-		n.headers++
-	case sure:
-		n.decisive++
-	default:
-		n.plain++
-	}
-	if c.speaks {
-		n.speaks++
-		n.owned += c.owned
-	}
-	if l := n.dialect.Log; !c.header {
-		n.linked = n.linked || dialect.Lens(l.ID).Leads(h.of) || dialect.Lens(l.Parent).Leads(h.of)
-		n.parents = n.parents || l.Parent != "" && h.get(l.Parent).Exists()
-	}
-}
-
-// marked reports whether records have the marks of a user-defined log.
-func (n *vote) marked() bool { return n.dialect.UserDefined() && n.decisive > 0 }
-
-// total is the number of records that could belong to the log.
-func (n *vote) total() int { return n.headers + n.decisive + n.plain }
-
-// others returns the other logs that records could belong to, those with the most
-// evidence first.
-func (t votes) others(but *vote) (out []Candidate) {
-	for i := range t {
-		if n := &t[i]; n != but && n.total() > 0 && n.owned >= 0 {
-			out = append(out, Candidate{
-				Dialect: n.dialect.Name, Decisive: n.headers + n.decisive, Plain: n.plain, Key: fmt.Sprintf("%s at byte %d", n.sign, n.at),
-			})
-		}
-	}
-	sort.SliceStable(out, func(i, j int) bool {
-		a, b := &out[i], &out[j]
-		return a.Decisive > b.Decisive || a.Decisive == b.Decisive && a.Plain > b.Plain
-	})
-	return out
-}
-
-// best returns the log with the most evidence, or nil.
-func (t votes) best() *vote {
-	var best *vote
-	for i := range t {
-		n := &t[i]
-		switch {
-		case best != nil && n.marked() != best.marked():
-			if n.marked() {
-				best = n
-			}
-		case best == nil, n.headers > 0 && best.headers == 0:
-			best = n
-		case best.headers > 0 && n.headers == 0:
-		case cmp.Or(n.decisive-best.decisive, n.owned-best.owned, n.total()-best.total()) > 0:
-			best = n
-		}
-	}
-	return best
 }

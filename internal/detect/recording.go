@@ -50,18 +50,15 @@ func exchanges(v source.Value, in *unfold.Unfolded) *unfold.Unfolded {
 	u := &unfold.Unfolded{}
 	u.Reserve(len(list.Raw()))
 	u.Make("[", list, in)
-	for i, e := range list.Elements() {
+	for _, e := range list.Elements() {
 		request := e.Get("request")
-		if i > 0 {
-			u.Make(",", e, in)
-		}
+		u.Next(e, in)
 		u.Make("{", request, in)
 		if at := addresses.In(request); at.Kind() == source.String {
-			u.Make(`"url":`, at, in)
+			u.Field("url", at, in)
 			u.Copy(at, in)
-			u.Make(",", at, in)
 		}
-		u.Make(`"body":`, request, in)
+		u.Field("body", request, in)
 		if !writeBody(u, request, in) {
 			u.Make("null", request, in)
 		}

@@ -68,12 +68,9 @@ func (f *finder) rows(list source.Value, path []string, ctx Place) bool {
 			sub.Unfolded, sub.Hint, sub.CheckOnly = &unfold.Unfolded{}, c.Dialect, RowsCheckOnly
 			p = &sub
 			sessions, places[name], starts[name] = append(sessions, name), p, i
+			p.Unfolded.Make("[", row, nil)
 		}
-		mark := ","
-		if !more {
-			mark = "["
-		}
-		p.Unfolded.Make(mark, row, nil)
+		p.Unfolded.Next(row, nil)
 		p.Unfolded.Decode(row.Get(c.Text), nil)
 	}
 	before := len(f.found)

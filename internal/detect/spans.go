@@ -2,7 +2,6 @@ package detect
 
 import (
 	"bytes"
-	"encoding/json"
 	"iter"
 	"math"
 	"slices"
@@ -148,7 +147,7 @@ func (f *finder) told(t *telling, all attributes, path []string, ctx Place) bool
 		ctx.Hint, ctx.HintSure = t.dialect, w.spread
 	}
 	v := w.u.Value()
-	if parts := f.composite(v, &composite{first: []string{t.in}, second: []string{t.out}}); parts != nil {
+	if parts := f.composite(v.Get(t.in), v.Get(t.out), &composite{}); parts != nil {
 		ctx.answered = true
 		f.emit(ctx, append(path, t.in), ClassMessage, nil, parts...)
 	} else {
@@ -277,7 +276,6 @@ func members(holder source.Value) iter.Seq2[source.Value, source.Value] {
 type attributeWriter struct {
 	*telling
 	u        *unfold.Unfolded
-	n        int  // fields written
 	unfolded bool // part of it was stored in another form
 	spread   bool // it is spread over several attributes
 	plain    []plainAttribute
@@ -321,30 +319,20 @@ func (w *attributeWriter) write(all attributes) {
 		return
 	}
 	for _, p := range w.plain {
-		w.key(p.name, p.val)
+		w.u.Field(p.name, p.val, nil)
 		w.u.Copy(p.val, nil)
 	}
 	w.u.Make("}", holder, nil)
 }
 
-// key begins a field.
-func (w *attributeWriter) key(name string, at source.Value) {
-	text := quoted(name) + ":"
-	if w.n++; w.n > 1 {
-		text = "," + text
-	}
-	w.u.Make(text, at, nil)
-}
-
 // whole writes the value of one attribute, unless that is only text or plain messages.
 func (w *attributeWriter) whole(name string, val source.Value, listed bool) {
-	before, n := w.u.Len(), w.n
-	w.key(name, val)
+	before := w.u.Len()
+	w.u.Field(name, val, nil)
 	at := w.u.Len()
 	v := unfolded(w.u, val, listed)
 	if v.Exists() {
 		w.u.Cut(before)
-		w.n = n
 		if k := v.Kind(); k != source.Array && k != source.Object {
 			return
 		}
@@ -352,7 +340,7 @@ func (w *attributeWriter) whole(name string, val source.Value, listed bool) {
 			w.plain = append(w.plain, plainAttribute{name, v})
 			return
 		}
-		w.key(name, val)
+		w.u.Field(name, val, nil)
 		writeMessages(w.u, v, nil)
 	} else if framed(w.u.Since(at)) {
 		w.u.Cut(at)
@@ -420,14 +408,11 @@ func writeAnyValue(u *unfold.Unfolded, val source.Value) {
 		u.Copy(scalar, nil)
 	case there(list):
 		u.Make("[", list, nil)
-		n := 0
 		for _, e := range list.Get("values").Elements() {
 			if !known(e) {
 				continue
 			}
-			if n++; n > 1 {
-				u.Make(",", e, nil)
-			}
+			u.Next(e, nil)
 			if !u.Decode(dialect.Lens("stringValue|string_value").In(e), nil) {
 				writeAnyValue(u, e)
 			}
@@ -435,11 +420,8 @@ func writeAnyValue(u *unfold.Unfolded, val source.Value) {
 		u.Make("]", list, nil)
 	case there(object):
 		u.Make("{", object, nil)
-		n := 0
 		for key, val := range members(object.Get("values")) {
-			if n++; n > 1 {
-				u.Make(",", key, nil)
-			}
+			u.Next(key, nil)
 			u.Copy(key, nil)
 			u.Make(":", key, nil)
 			writeAnyValue(u, val)
@@ -459,10 +441,8 @@ func unfoldedValue(u *unfold.Unfolded, val source.Value) bool {
 	before, decoded := u.Len(), false
 	u.Reserve(len(val.Raw()))
 	u.Make("[", val, nil)
-	for i, e := range val.Elements() {
-		if i > 0 {
-			u.Make(",", e, nil)
-		}
+	for _, e := range val.Elements() {
+		u.Next(e, nil)
 		if u.Decode(e, nil) {
 			decoded = true
 		} else {
@@ -488,31 +468,23 @@ func framed(v source.Value) bool {
 func writeMessages(u *unfold.Unfolded, v source.Value, in *unfold.Unfolded) {
 	if v.First().Get("event.name").Exists() {
 		u.Make("[", v, in)
-		n := 0
 		for _, e := range v.Elements() {
-			name := e.Get("event.name").Str()
-			if speakers[name] == "" {
-				continue
+			if name := e.Get("event.name").Str(); speakers[name] != "" {
+				writeEvent(u, name, e, in)
 			}
-			if n++; n > 1 {
-				u.Make(",", e, in)
-			}
-			writeEvent(u, name, e, in)
 		}
 		u.Make("]", v, in)
 		return
 	}
 	u.Make(`{"role":"assistant","content":[`, v, in)
-	for i, e := range v.Elements() {
-		if i > 0 {
-			u.Make(",", e, in)
-		}
+	for _, e := range v.Elements() {
+		u.Next(e, in)
 		u.Make(`{"type":"tool-call"`, e, in)
 		for k, val := range e.Members() {
 			if k.Is("type") {
 				continue
 			}
-			u.Make(",", k, in)
+			u.Next(k, in)
 			u.Copy(k, in)
 			u.Make(":", k, in)
 			u.Copy(val, in)
@@ -533,15 +505,13 @@ var speakers = map[string]string{
 func (f *finder) spoken(list source.Value, path []string, ctx Place) bool {
 	u := &unfold.Unfolded{}
 	u.Make("[", list, nil)
-	n := 0
+	is := false
 	for _, e := range list.Elements() {
 		name := e.Get("name").Str()
 		if speakers[name] == "" {
 			continue
 		}
-		if n++; n > 1 {
-			u.Make(",", e, nil)
-		}
+		is = true
 		body, in := e.Get("attributes"), (*unfold.Unfolded)(nil)
 		all := attributesOf(body)
 		if whole := all.named("gen_ai.event.content"); len(whole.list) == 1 {
@@ -553,7 +523,7 @@ func (f *finder) spoken(list source.Value, path []string, ctx Place) bool {
 		writeEvent(u, name, body, in)
 	}
 	u.Make("]", list, nil)
-	if n == 0 {
+	if !is {
 		return false
 	}
 	before := len(f.found)
@@ -569,10 +539,10 @@ func (f *finder) spoken(list source.Value, path []string, ctx Place) bool {
 // writeEvent writes an event with the given name as a message.
 func writeEvent(u *unfold.Unfolded, name string, body source.Value, in *unfold.Unfolded) {
 	role := speakers[name]
+	u.Next(body, in)
 	u.Make("{", body, in)
 	member := func(key string, k, val source.Value) {
-		u.Make(quoted(key)+":", k, in)
-		defer u.Make(",", k, in)
+		u.Field(key, k, in)
 		one := &unfold.Unfolded{}
 		switch {
 		case one.Decode(val, in) && one.Value().Kind() == source.Array:
@@ -607,17 +577,18 @@ func writeEvent(u *unfold.Unfolded, name string, body source.Value, in *unfold.U
 		case one.Decode(val, in) && one.Value().Kind() == source.Object:
 			for k, val := range one.Value().Members() {
 				if k.Is("content") || k.Is("tool_calls") {
+					u.Next(k, one)
 					u.Copy(k, one)
 					u.Make(":", k, one)
 					u.Copy(val, one)
-					u.Make(",", k, one)
 				}
 			}
 		default:
 			member("content", k, val)
 		}
 	}
-	u.Make(`"role":`+quoted(role)+"}", body, in)
+	u.Field("role", body, in)
+	u.Make(source.Quote(role)+"}", body, in)
 }
 
 // A branch is a part of an array that is spread over attributes.
@@ -668,7 +639,7 @@ func (w *attributeWriter) tree(name string, attrs attributes) {
 	}
 	w.unfolded, w.spread = true, true
 	w.u.Reserve(size)
-	w.key(name, attrs.val(&list[0]))
+	w.u.Field(name, attrs.val(&list[0]), nil)
 	sort.SliceStable(list, func(i, j int) bool { return list[i].number < list[j].number })
 	var n *branch
 	for lo, hi := 0, 0; lo < len(list); lo = hi {
@@ -683,12 +654,8 @@ func (w *attributeWriter) tree(name string, attrs attributes) {
 		if lo == 0 {
 			w.u.Make("[", n.first(), nil)
 		}
-		for i, s := range n.subs { // a number can be spelled in two ways
-			text := ""
-			if lo > 0 || i > 0 {
-				text = ","
-			}
-			w.u.Make(text, s.first(), nil)
+		for _, s := range n.subs { // a number can be spelled in two ways
+			w.u.Next(s.first(), nil)
 			w.branch(s)
 		}
 	}
@@ -709,11 +676,6 @@ func (w *attributeWriter) place(name string) []string {
 		return append(rest[:1], strings.Split(strings.Replace(into, "*", at, 1), ".")...)
 	}
 	return rest
-}
-
-func quoted(s string) string {
-	b, _ := json.Marshal(s) // encoding a string never fails
-	return string(b)
 }
 
 // plainLeaf returns the value of an attribute without an AnyValue around it.
@@ -765,15 +727,12 @@ func (w *attributeWriter) branch(n *branch) {
 		begin, end = "[", "]"
 	}
 	w.u.Make(begin, n.first(), nil)
-	for i, s := range subs {
-		text := ""
-		if i > 0 {
-			text = ","
+	for _, s := range subs {
+		if list {
+			w.u.Next(s.first(), nil)
+		} else {
+			w.u.Field(s.key, s.first(), nil)
 		}
-		if !list {
-			text += quoted(s.key) + ":"
-		}
-		w.u.Make(text, s.first(), nil)
 		w.branch(s)
 	}
 	w.u.Make(end, n.last(), nil)

@@ -78,7 +78,7 @@ func speaksAs(set *dialect.Set, v source.Value) (claim evidence.Weight, header, 
 	if ColumnOf(v, &unfold.Unfolded{}) != nil {
 		return evidence.Decisive, false, true
 	}
-	if c := new(votes).add(set, v, &head{}); c.Weight != evidence.None && !c.yields(set, v) {
+	if c := new(candidates).record(set, v); c.Weight != evidence.None && !c.yields(set, v) {
 		return c.Weight, c.header, true
 	}
 	if controls(set, v) {
@@ -166,7 +166,7 @@ func (t *tally) wrapper(class Class, document bool) []string {
 	}
 	log := t.logs.best()
 	switch {
-	case class == ClassOther, class == ClassLog && log.headers+log.decisive == 0 && w.sure > 0:
+	case class == ClassOther, class == ClassLog && log.Decisive == 0 && w.sure > 0:
 		return w.path
 	case class == ClassConversation && w.sure > 0 && w.speaks > t.byClass[ClassConversation]:
 		return w.path // some records of the log describe what was compacted

@@ -15,16 +15,16 @@ import (
 // calls and results. The kind of a block follows from the value of its tag field or
 // from the fields that it has.
 type Blocks struct {
-	Role    Lens
+	Role    Lens       `row:"needed"`
 	Roles   []RoleName // spellings of roles that only this dialect uses
 	NoRole  string     // the role of a message without a role; "" if such an element is not a message
-	Content Lens       // the list of blocks, or a text
+	Content Lens       `row:"needed"` // the list of blocks, or a text
 	// MessageID is an id that all elements of one turn share.
 	MessageID Lens
 	// Tag is the field that names the kind of a block. It is empty if the kind
 	// follows from the fields of the block.
 	Tag   Lens
-	Parts []Part
+	Parts []Part `row:"needed"`
 	// ResultMessage is a result that is a separate message instead of a block, and
 	// ResultRole is the role of such messages. Few built-in dialects mix the two,
 	// but formats that people build themselves do.
@@ -127,7 +127,7 @@ const (
 
 // A Part describes one kind of block. Its paths start at the block.
 type Part struct {
-	Is PartKind
+	Is PartKind `row:"needed"`
 	// Tag is the value of the driver's tag. A "*" at its start matches any
 	// beginning. Key is a field that identifies the block instead.
 	Tag, Key string

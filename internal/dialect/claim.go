@@ -205,11 +205,8 @@ const (
 // inspected once. It is for one goroutine. The memory may be that of an earlier set that was
 // released, with the answers of that.
 func (s *Set) Remembering() *Set {
-	if s == nil {
-		s = builtin()
-	}
-	with := *s
-	with.memory = s.memories.Get().(*memory)
+	with := *s.or()
+	with.memory = with.memories.Get().(*memory)
 	with.memory.outside = source.Span{}
 	return &with
 }

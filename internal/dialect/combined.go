@@ -25,7 +25,7 @@ type Combined struct {
 	Text Lens // a text, or a list of parts with one
 	// Records describe the places of calls. A call that an earlier place also has
 	// is a copy.
-	Records []Records
+	Records []Records `row:"needed"`
 	// Results describes results in elements of their own, apart from the calls.
 	Results ResultList
 	// Aborted recognizes messages whose calls were aborted. One condition is
@@ -46,9 +46,11 @@ type Records struct {
 	// goes on.
 	Text, Reasoning, Step string
 	// Record leads from an element to its record.
-	Record         Lens
-	ID, Name, Args Lens
-	Want           transcript.ArgsConvention
+	Record Lens
+	ID     Lens
+	Name   Lens `row:"needed"`
+	Args   Lens
+	Want   transcript.ArgsConvention
 	// Free is set if arguments are free text. Few built-in dialects have such
 	// tools.
 	Free bool
@@ -87,7 +89,7 @@ type ResultList struct {
 
 // A StateName is a dialect's name for a state.
 type StateName struct {
-	Written string
+	Written string `row:"needed"`
 	State   transcript.CallState
 	// Ended is set if the state says how the call ended but not that it was
 	// answered. A repair must keep such a state.
@@ -98,10 +100,10 @@ type StateName struct {
 
 // A Setting is a field of a record that is set when its call gets a result.
 type Setting struct {
-	To Lens
+	To Lens `row:"needed"`
 	// Raw is the value. "$text" stands for the text of the result, "$id" and
 	// "$name" for those of the call.
-	Raw Template
+	Raw Template `row:"needed"`
 	// Keep leaves an existing value that is not null.
 	Keep bool
 }

@@ -217,7 +217,7 @@ func speaks(kind source.Value) bool { return kind.Is("user") || kind.Is("assista
 // A Fold says how the records of a log replace earlier ones.
 type Fold struct {
 	// ID is the id that such records share. The last record with an id counts.
-	ID Lens
+	ID Lens `row:"needed"`
 	// Append is set if a message is changed by appending another record with its
 	// id. Only one built-in dialect is repaired this way, but user-defined ones may
 	// be.
@@ -289,8 +289,8 @@ type Body struct {
 
 // A Holder is an object that only one dialect uses to hold messages.
 type Holder struct {
-	Members  []string // the fields that identify it; it has all of them
-	ReadFrom []string `toml:"only"` // the fields among Members that hold messages; empty means all of them
+	Members  []string `row:"needed"` // the fields that identify it; it has all of them
+	ReadFrom []string `toml:"only"`  // the fields among Members that hold messages; empty means all of them
 	// Waits is set if the calls at the end wait for a human's approval. Few
 	// built-in dialects have such an object, but nothing else shows it.
 	Waits bool
@@ -394,19 +394,7 @@ func roleOf(v source.Value) transcript.Role {
 }
 
 // roleNamed returns the role for a name, in any known spelling.
-func roleNamed(name []byte) transcript.Role {
-	switch string(name) {
-	case "system", "developer":
-		return transcript.RoleSystem
-	case "user", "human":
-		return transcript.RoleUser
-	case "assistant", "agent", "model", "ai", "gpt":
-		return transcript.RoleAssistant
-	case "tool", "function":
-		return transcript.RoleTool
-	}
-	return transcript.RoleOther
-}
+func roleNamed(name []byte) transcript.Role { return roleNameIn(usual, string(name)) }
 
 // textFlags returns BlockBlank for blank text.
 func textFlags(v source.Value) transcript.BlockFlags {

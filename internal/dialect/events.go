@@ -9,22 +9,22 @@ import (
 // Events is the driver for logs in which a call and its result are separate events,
 // one per record. Paths start at the event.
 type Events struct {
-	Type     Lens           // the kind of an event
+	Type     Lens           `row:"needed"` // the kind of an event
 	Messages []MessageEvent `toml:"says"`
 	// Roles are additional spellings of roles at RoleAt. Only user-defined dialects
 	// have them.
 	Roles   []RoleName
 	Calls   []CallEvent
-	Results []ResultEvent
+	Results []ResultEvent `row:"needed"`
 }
 
 // A MessageEvent is a kind of event that is a message.
 type MessageEvent struct {
-	Type string
+	Type string `row:"needed"`
 	// Role is the role if RoleAt does not lead to one.
 	Role   transcript.Role
 	RoleAt Lens
-	Text   Lens
+	Text   Lens `row:"needed"`
 	// Turn is a value that the events of one turn share.
 	Turn Lens
 	// Calls leads to the list of the message's calls, each described by Call. Few
@@ -35,8 +35,9 @@ type MessageEvent struct {
 
 // A CallEvent is a kind of event that is a call, or an element of a list of calls.
 type CallEvent struct {
-	Type     string
-	ID, Name Lens
+	Type string
+	ID   Lens `row:"needed"`
+	Name Lens `row:"needed"`
 	// Turn is a value that the events of one turn share, as in a MessageEvent.
 	Turn Lens
 	// Args leads to the arguments. It is empty if they are not checked.
@@ -49,11 +50,11 @@ type CallEvent struct {
 
 // A ResultEvent is a kind of event that answers a call.
 type ResultEvent struct {
-	Type string
+	Type string `row:"needed"`
 	// In leads to a list of results, and the other paths then start at its
 	// elements. It is empty if the event is a single result.
 	In      Lens
-	ID      Lens
+	ID      Lens `row:"needed"`
 	Payload Lens
 	Error   []*evidence.Cond // one condition is enough
 }
@@ -88,14 +89,12 @@ func (d *Events) Reader(b *transcript.Builder) Reader {
 
 // reader returns a reader that has no hooks yet.
 func (d *Events) reader(b *transcript.Builder) eventsReader {
-	return eventsReader{row: d, hooked: hooked{b: b}}
+	return eventsReader{row: d, flat: flat{hooked: hooked{b: b}}}
 }
 
 type eventsReader struct {
 	row *Events
-	hooked
-	model  bool // the previous event was the assistant's
-	called bool // the assistant's turn has a call
+	flat
 }
 
 // Compacted implements Compactor.
@@ -163,20 +162,6 @@ func (r *eventsReader) part(v source.Value) {
 	default:
 		r.texts(v, 0, r.part)
 	}
-}
-
-// begin starts a message. Consecutive events of the assistant are one turn, until
-// it speaks again after a call.
-func (r *eventsReader) begin(v, roleAt source.Value, role transcript.Role, turn string, speaks bool) *transcript.Message {
-	m := r.b.Begin(v, roleAt, role, turn)
-	if role == transcript.RoleAssistant && turn == "" && r.model && !(speaks && r.called) {
-		r.b.SameTurn()
-		m = r.b.Message()
-	} else {
-		r.called = false
-	}
-	r.model = role == transcript.RoleAssistant
-	return m
 }
 
 // makes reads a call.

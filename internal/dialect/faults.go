@@ -2,9 +2,11 @@ package dialect
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -25,57 +27,23 @@ type Fault struct {
 // Faults returns the errors in a row that no single field shows: missing fields,
 // and results that toolguard would write but not read back.
 func (d *Dialect) Faults() []Fault {
-	c := &checker{builtin: d.Evidence != nil, repaired: d.CheckOnly == ""}
+	c := &checker{repaired: d.CheckOnly == ""}
 	if d.Name == "" {
 		c.found = append(c.found, Fault{Missing: "name", Message: "a format needs a name"})
-	}
-	if slices.Contains(All(), d) {
-		c.found = append(c.found, d.builtInFaults()...)
 	}
 	if row, ok := d.Driver.(interface{ faults(c *checker) }); ok {
 		row.faults(c)
 	}
-	if l := d.Log; l != nil {
-		c := c.in("log")
-		c.needs("type", l.Type != "")
-		c.needs("speaks", len(l.Speaks) > 0)
-		c.merge()
+	if d.Log != nil {
+		c.in("log").tagged(d.Log).merge()
 	}
-	if f := d.Fold; f != nil {
-		c := c.in("fold")
-		c.needs("id", f.ID != "")
-		c.merge()
+	if d.Fold != nil {
+		c.in("fold").tagged(d.Fold).merge()
 	}
-	if h := d.Holder; h != nil {
-		c := c.in("holder")
-		c.needs("members", len(h.Members) > 0)
-		c.merge()
+	if d.Holder != nil {
+		c.in("holder").tagged(d.Holder).merge()
 	}
 	return c.found
-}
-
-// builtInFaults returns the fields that a dialect of this package lacks, by their
-// names in Go. Package config sets some of them for a user's dialect, which does
-// not need the others.
-func (d *Dialect) builtInFaults() (found []Fault) {
-	if why := d.unusable(); why != "" {
-		found = append(found, Fault{Message: why})
-	}
-	for _, field := range []struct {
-		name string
-		has  bool
-	}{
-		{"Title", d.Title != ""},
-		{"Summary", d.Summary != ""},
-		{"Where", d.Where != ""},
-		{"Example", d.Example != ""},
-		{"Window", d.Window != 0},
-	} {
-		if !field.has {
-			found = append(found, Fault{Missing: field.name, Message: "a built-in dialect needs " + field.name})
-		}
-	}
-	return found
 }
 
 // unusable returns an error for the first field that a dialect of this package
@@ -97,16 +65,13 @@ type checker struct {
 	table []string
 	found []Fault
 	outer *checker
-	// builtin is set for a dialect that has Evidence. Its row needs no fields that
-	// identify messages.
-	builtin bool
 	// repaired is set for a dialect whose files can be repaired.
 	repaired bool
 }
 
 // in returns a checker for a nested table.
 func (c *checker) in(table ...string) *checker {
-	return &checker{table: slices.Concat(c.table, table), outer: c, builtin: c.builtin, repaired: c.repaired}
+	return &checker{table: slices.Concat(c.table, table), outer: c, repaired: c.repaired}
 }
 
 // merge passes the faults on to the outer checker.
@@ -137,11 +102,44 @@ func (c *checker) needs(key string, has bool) {
 	}
 }
 
-// field reports the name of a field that is a path.
-func (c *checker) field(key, name string) {
-	if strings.Contains(name, ".") {
-		c.report(key, fmt.Sprintf("%s.%s must be the name of a field; %q is a path", c.where(), key, name))
+// tagged reports what the tags of the fields of a table say: `row:"needed"` that it needs the key, and
+// `row:"name"` that the value is the name of a field, or a list of names, and not a path.
+func (c *checker) tagged(row any) *checker {
+	v := reflect.ValueOf(row).Elem()
+	for i := range v.NumField() {
+		f, val := v.Type().Field(i), v.Field(i)
+		if tag := f.Tag.Get("row"); strings.HasPrefix(tag, "needed") {
+			c.needs(KeyOf(f), !val.IsZero() && (val.Kind() != reflect.Slice || val.Len() > 0))
+		} else if tag == "" {
+			continue
+		}
+		names, _ := reflect.TypeAssert[[]string](val)
+		if val.Kind() == reflect.String {
+			names = []string{val.String()}
+		}
+		for _, name := range names {
+			if strings.HasSuffix(f.Tag.Get("row"), "name") && strings.Contains(name, ".") {
+				c.report(KeyOf(f), fmt.Sprintf("%s.%s must be the name of a field; %q is a path", c.where(), KeyOf(f), name))
+			}
+		}
 	}
+	return c
+}
+
+// KeyOf returns the key for a field of a row in a table of toolguard.toml: no-role for NoRole. It is "-"
+// for a field that tables do not have.
+func KeyOf(f reflect.StructField) string {
+	if key := f.Tag.Get("toml"); key != "" {
+		return key
+	}
+	var b strings.Builder
+	for i, c := range strings.NewReplacer("IDs", "Ids", "ID", "Id", "JSON", "Json").Replace(f.Name) {
+		if unicode.IsUpper(c) && i > 0 {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
 }
 
 // wants reports that the table lacks something that is not one key.
@@ -218,14 +216,14 @@ func (l Lens) writable() bool {
 // each checks every table of an array.
 func each[T any](c *checker, key string, list []T, check func(c *checker, row *T)) {
 	for i := range list {
-		in := c.in(key, strconv.Itoa(i))
+		in := c.in(key, strconv.Itoa(i)).tagged(&list[i])
 		check(in, &list[i])
 		in.merge()
 	}
 }
 
 func (d *Blocks) faults(outer *checker) {
-	c := outer.in("blocks")
+	c := outer.in("blocks").tagged(d)
 	defer c.merge()
 	is := func(kind PartKind) bool {
 		for i := range d.Parts {
@@ -235,9 +233,6 @@ func (d *Blocks) faults(outer *checker) {
 		}
 		return false
 	}
-	c.needs("role", d.Role != "")
-	c.needs("content", d.Content != "")
-	c.needs("parts", len(d.Parts) > 0)
 	if len(d.Parts) > 0 {
 		c.wants(`a part with is = "call"`, is(PartCall))
 		c.wants(`a part with is = "result", or own`, is(PartResult) || d.ResultMessage != nil)
@@ -246,7 +241,6 @@ func (d *Blocks) faults(outer *checker) {
 		c.needs("own-role", d.ResultRole != "")
 	}
 	each(c, "parts", d.Parts, func(c *checker, p *Part) {
-		c.needs("is", p.Is != "")
 		c.wants("tag or key", p.Tag != "" || p.Key != "")
 		switch p.Is {
 		case PartCall:
@@ -257,19 +251,8 @@ func (d *Blocks) faults(outer *checker) {
 			c.checkHolder(p.ID, Lens(p.Key), p.Payload.Parent(), p.Name.Parent())
 		}
 	})
-	each(c, "message", d.Message, func(c *checker, f *Stencil) {
-		c.needs("json", f.JSON != "")
-		d.checkMessage(c, f)
-	})
-	each(c, "text-block", d.TextBlock, func(c *checker, f *Stencil) {
-		c.stencil(f)
-		d.checkTextBlock(c, f)
-	})
-}
-
-func (c *checker) stencil(f *Stencil) {
-	c.needs("json", f.JSON != "")
-	c.object("json", f.JSON)
+	each(c, "message", d.Message, d.checkMessage)
+	each(c, "text-block", d.TextBlock, d.checkTextBlock)
 }
 
 // object reports whether a template is a JSON object or empty, and reports a fault
@@ -283,13 +266,8 @@ func (c *checker) object(key string, t Template) bool {
 }
 
 func (d *SideList) faults(outer *checker) {
-	c := outer.in("side-list")
+	c := outer.in("side-list").tagged(d)
 	defer c.merge()
-	c.needs("role", d.Role != "")
-	c.needs("user", d.User != "")
-	c.needs("assistant", d.Assistant != "")
-	c.needs("tool", d.Tool != "")
-	c.needs("content", d.Content != "")
 	if d.Calls == "" && d.CallTag != "" {
 		return // calls are texts
 	}
@@ -324,33 +302,12 @@ func (c *checker) checkRole(d *SideList, key string, written Lens, role transcri
 }
 
 func (d *Items) faults(outer *checker) {
-	c := outer.in("items")
+	c := outer.in("items").tagged(d)
 	defer c.merge()
-	c.needs("type", d.Type != "")
-	c.needs("role", d.Role != "")
-	c.needs("text", d.Text != "")
-	c.needs("messages", len(d.Messages) > 0)
-	c.needs("id", len(d.ID) > 0)
-	c.needs("name", d.Name != "")
-	c.needs("pairs", len(d.Pairs) > 0)
-	c.field("type", d.Type)
-	c.field("role", d.Role)
-	c.field("text", d.Text)
-	c.field("item", d.Item)
-	c.field("name", d.Name)
-	for _, name := range d.ID {
-		c.field("id", name)
-	}
 	if len(d.ID) == 0 || d.Type == "" {
 		return
 	}
 	each(c, "pairs", d.Pairs, func(c *checker, p *ItemPair) {
-		c.needs("call", p.Call != "")
-		c.needs("outputs", len(p.Outputs) > 0)
-		c.field("args", p.Args)
-		c.field("payload", p.Payload)
-		c.field("call-id", p.CallID)
-		c.field("output-id", p.OutputID)
 		if len(p.Outputs) > 0 {
 			d.checkAnswer(c, p)
 		}
@@ -358,15 +315,11 @@ func (d *Items) faults(outer *checker) {
 }
 
 func (d *Events) faults(outer *checker) {
-	c := outer.in("events")
+	c := outer.in("events").tagged(d)
 	defer c.merge()
-	c.needs("type", d.Type != "")
-	c.needs("results", len(d.Results) > 0)
 	calls := len(d.Calls) > 0 || slices.ContainsFunc(d.Messages, func(s MessageEvent) bool { return s.Calls != "" })
 	c.wants("calls, or an entry of says that has calls", calls)
 	call := func(c *checker, e *CallEvent) {
-		c.needs("id", e.ID != "")
-		c.needs("name", e.Name != "")
 		c.checkHolder(e.ID, e.Name.Parent())
 		if d.Type != "" {
 			d.checkAnswer(c, e)
@@ -377,19 +330,15 @@ func (d *Events) faults(outer *checker) {
 		call(c, e)
 	})
 	each(c, "results", d.Results, func(c *checker, e *ResultEvent) {
-		c.needs("type", e.Type != "")
-		c.needs("id", e.ID != "")
 		c.checkHolder(e.ID, e.Payload.Parent())
 	})
 	each(c, "says", d.Messages, func(c *checker, s *MessageEvent) {
-		c.needs("type", s.Type != "")
-		c.needs("text", s.Text != "")
 		c.wants("role or role-at", s.Role != transcript.RoleNone || s.RoleAt != "")
 		if s.Calls != "" {
 			c.needs("call", s.Call != nil)
 		}
 		if s.Call != nil {
-			c := c.in("call")
+			c := c.in("call").tagged(s.Call)
 			call(c, s.Call)
 			c.merge()
 		}
@@ -397,13 +346,11 @@ func (d *Events) faults(outer *checker) {
 }
 
 func (d *Combined) faults(outer *checker) {
-	c := outer.in("combined")
+	c := outer.in("combined").tagged(d)
 	defer c.merge()
-	c.needs("records", len(d.Records) > 0)
 	each(c, "records", d.Records, func(c *checker, rs *Records) {
 		// Results without ids name the tool.
 		c.needs("id", rs.ID != "" || rs.Apart && d.Results.ID == "" && d.Results.Name != "")
-		c.needs("name", rs.Name != "")
 		c.needs("args", rs.Args != "" || rs.Free)
 		if rs.Tag != "" {
 			c.needs("calls", len(rs.Calls) > 0)
@@ -417,7 +364,6 @@ func (d *Combined) faults(outer *checker) {
 		c.checkHolder(rs.ID, rs.Name.Parent())
 		each(c, "answer", rs.Answer, (*checker).setting)
 		each(c, "states", rs.States, func(c *checker, s *StateName) {
-			c.needs("written", s.Written != "")
 			if first := rs.stateNamed(s.Written); first != s && s.Written != "" {
 				c.report("written", fmt.Sprintf("%s: %q is listed twice; only the first entry is used", c.where(), s.Written))
 			}
@@ -435,9 +381,7 @@ func (rs *Records) stateNamed(written string) *StateName {
 }
 
 func (c *checker) setting(s *Setting) {
-	c.needs("to", s.To != "")
 	if s.To != "" && !s.To.writable() {
 		c.report("to", fmt.Sprintf("%s.to: cannot write to %q: expected field names joined by dots", c.where(), s.To))
 	}
-	c.needs("raw", s.Raw != "")
 }

@@ -103,3 +103,24 @@ func (r *hooked) typed(part source.Value, other transcript.BlockKind, flags tran
 func (r *hooked) addResult(v source.Value, res transcript.Result) {
 	r.b.Result(v, r.hooks.onResult(v, res))
 }
+
+// A flat is the part that the readers of items and of events share.
+type flat struct {
+	hooked
+	model  bool // the previous element was the assistant's
+	called bool // the assistant's turn has a call
+}
+
+// begin starts a message. Consecutive elements of the assistant are one turn, until
+// it speaks again after a call.
+func (r *flat) begin(v, roleAt source.Value, role transcript.Role, turn string, speaks bool) *transcript.Message {
+	m := r.b.Begin(v, roleAt, role, turn)
+	if role == transcript.RoleAssistant && turn == "" && r.model && !(speaks && r.called) {
+		r.b.SameTurn()
+		m = r.b.Message()
+	} else {
+		r.called = false
+	}
+	r.model = role == transcript.RoleAssistant
+	return m
+}

@@ -10,21 +10,21 @@ import (
 // Items is the driver for flat lists of items: messages, reasoning, calls and
 // outputs.
 type Items struct {
-	Type string // of an item
-	Role string // of a message item
+	Type string `row:"needed,name"` // of an item
+	Role string `row:"needed,name"` // of a message item
 	// Roles are additional spellings of roles. Only user-defined dialects have
 	// them.
 	Roles []RoleName
-	Text  string // content of a message item
+	Text  string `row:"needed,name"` // content of a message item
 	// Messages lists the types of a message item: the user's, then the assistant's
 	// if it is another. An item without a type is also a message if it has a role.
-	Messages []string
+	Messages []string `row:"needed"`
 	// ID lists the keys of the id that a call and its output share. The first one
 	// present counts.
-	ID    []string
-	Item  string // the item's own id
-	Name  string
-	Pairs []ItemPair
+	ID    []string   `row:"needed,name"`
+	Item  string     `row:"name"` // the item's own id
+	Name  string     `row:"needed,name"`
+	Pairs []ItemPair `row:"needed"`
 	// ProviderCalls lists the types of calls that the provider runs. They hold
 	// their own result.
 	ProviderCalls []string `toml:"hosted"`
@@ -47,21 +47,22 @@ type Items struct {
 
 // An ItemPair is a type of call and the types of its outputs.
 type ItemPair struct {
-	Call    string
-	Outputs []string
+	Call    string   `row:"needed"`
+	Outputs []string `row:"needed"`
 	// Kind distinguishes protocols. Kind, Free and Answer are for dialects with
 	// calls of several protocols, as two built-in dialects have.
 	Kind transcript.CallKind
 	// Args is the key of the arguments. It is empty if there are no arguments to
 	// check.
-	Args string
+	Args string `row:"name"`
 	// Free marks arguments that are free text.
 	Free bool
 	// CallID and OutputID are the keys of the shared id, if they differ from the
 	// driver's. One built-in dialect has them, and in many formats a call and its
 	// output use different keys for the id.
-	CallID, OutputID string
-	Payload          string
+	CallID   string `row:"name"`
+	OutputID string `row:"name"`
+	Payload  string `row:"name"`
 	// Answer is the type of the output that is written for a call, if it is not the
 	// first of Outputs. If it is empty, no output is written for a call without
 	// arguments.
@@ -143,17 +144,15 @@ func (d *Items) Reader(b *transcript.Builder) Reader {
 
 // reader returns a reader that has no hooks yet.
 func (d *Items) reader(b *transcript.Builder) itemsReader {
-	return itemsReader{row: d, hooked: hooked{b: b}, itemIDs: map[string]string{}}
+	return itemsReader{row: d, flat: flat{hooked: hooked{b: b}}, itemIDs: map[string]string{}}
 }
 
 type itemsReader struct {
 	row *Items
-	hooked
+	flat
 	// itemIDs maps a call's own id to its pairing id, for outputs that use the own
 	// id.
 	itemIDs map[string]string
-	model   bool // the previous item was the assistant's
-	called  bool // the assistant's turn has a call
 }
 
 // Read implements Reader.
@@ -169,18 +168,7 @@ func (r *itemsReader) read(v source.Value) {
 		flags |= transcript.BlockHasID
 	}
 	begin := func(role transcript.Role) *transcript.Message {
-		m := b.Begin(v, roleVal, role, "")
-		// Consecutive items of the assistant are one turn, until it speaks again
-		// after a call.
-		speaks := !typ.Exists() || contains(r.row.Messages, typ)
-		if role == transcript.RoleAssistant && r.model && !(speaks && r.called) {
-			b.SameTurn()
-			m = b.Message()
-		} else {
-			r.called = false
-		}
-		r.model = role == transcript.RoleAssistant
-		return m
+		return r.begin(v, roleVal, role, "", !typ.Exists() || contains(r.row.Messages, typ))
 	}
 	p, isCall := r.row.pair(typ)
 	switch {

@@ -13,7 +13,7 @@ import (
 // decides in one pass over v. Logs that hold no bare messages are not among them.
 func (s *Set) Candidates(v source.Value) iter.Seq[*Dialect] {
 	return func(yield func(*Dialect) bool) {
-		t := s.table()
+		t := s.or().keywords
 		for set := s.lookAt(v); set != 0; set &= set - 1 {
 			n := bits.TrailingZeros64(set)
 			if n == lastBit {
@@ -32,11 +32,11 @@ func (s *Set) Candidates(v source.Value) iter.Seq[*Dialect] {
 // the text.
 func (s *Set) lookAt(v source.Value) uint64 {
 	if s == nil || s.memory == nil || !v.Outside() {
-		return s.table().look(v)
+		return s.or().keywords.look(v)
 	}
 	m := s.memory
 	if m.outside != v.Span() {
-		m.outside, m.seen = v.Span(), s.table().look(v)
+		m.outside, m.seen = v.Span(), s.or().keywords.look(v)
 	}
 	return m.seen
 }
@@ -48,7 +48,7 @@ func (s *Set) IsKeyword(v source.Value) bool {
 		return false
 	}
 	raw := v.Raw()
-	return len(raw) > 2 && s.table().often[string(raw[1:len(raw)-1])] > 0
+	return len(raw) > 2 && s.or().keywords.often[string(raw[1:len(raw)-1])] > 0
 }
 
 // rest yields the rows that share the last bit.

@@ -42,7 +42,7 @@ func (l Lens) Valid() error {
 func (l Lens) In(v source.Value) source.Value {
 	// Most lenses are a single key, or several.
 	if l == "" || v.Kind() != source.Object || strings.IndexByte(string(l), '.') >= 0 {
-		return l.From(v.Get, v)
+		return l.through(v)
 	}
 	var null source.Value
 	for rest, more := string(l), true; more; {
@@ -62,12 +62,12 @@ func (l Lens) In(v source.Value) source.Value {
 	return null
 }
 
-// From is In for an element whose fields have been read already.
-func (l Lens) From(get func(key string) source.Value, v source.Value) source.Value {
+// through is In for any path.
+func (l Lens) through(v source.Value) source.Value {
 	var null source.Value
 	for alt := range l.Alternatives() {
-		got := alt.follow(get, v)
-		if got.Exists() && got.Kind() != source.Null {
+		got := alt.follow(v)
+		if isSet(got) {
 			return got
 		}
 		if !null.Exists() {
@@ -129,25 +129,17 @@ func (l Lens) Parent() Lens {
 }
 
 // follow returns the value that a lens without alternatives leads to.
-func (l Lens) follow(get func(key string) source.Value, v source.Value) source.Value {
-	key, rest, more := strings.Cut(string(l), ".")
-	switch {
-	case l == "":
-		return v
-	case v.Kind() == source.Array:
-		v = element(v, key)
-	default:
-		v = get(key)
-	}
-	for more && v.Exists() {
+func (l Lens) follow(v source.Value) source.Value {
+	for rest, more := string(l), l != ""; more && v.Exists(); {
 		if v.Kind() == source.Array && strings.HasPrefix(rest, "#.") {
 			for _, e := range v.Elements() {
-				if got := Lens(rest[2:]).follow(e.Get, e); isSet(got) {
+				if got := Lens(rest[2:]).follow(e); isSet(got) {
 					return got
 				}
 			}
 			return source.Value{}
 		}
+		var key string
 		if key, rest, more = strings.Cut(rest, "."); v.Kind() == source.Array {
 			v = element(v, key)
 		} else {

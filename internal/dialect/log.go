@@ -11,10 +11,11 @@ import (
 // Fields of type Lens are paths from the record; strings are keys of the record.
 type Log struct {
 	// Type is the type of a record, and Subtype its subtype.
-	Type, Subtype Lens
+	Type    Lens `row:"needed"`
+	Subtype Lens
 	// Speaks lists the types of records that hold a message at Payload. An empty
 	// Payload means the record itself.
-	Speaks  []string
+	Speaks  []string `row:"needed"`
 	Payload Lens
 	// Kinds lists the types of other records that identify the log. A "*" at the
 	// end matches any ending. Header is the type of the first record, which has one
@@ -138,10 +139,10 @@ type Noted struct {
 // Message returns the value of a record that may be a message. It is the first
 // alternative of Payload that leads to an object, because other programs use the
 // same key for a text.
-func (l *Log) Message(get func(key string) source.Value, record source.Value) source.Value {
+func (l *Log) Message(record source.Value) source.Value {
 	var other source.Value
 	for alt := range l.Payload.Alternatives() {
-		got := alt.From(get, record)
+		got := alt.In(record)
 		if got.Kind() == source.Object {
 			return got
 		}

@@ -86,10 +86,10 @@ func (d *Blocks) checkMessage(c *checker, f *Stencil) {
 
 // checkTextBlock checks the block that is written for a text.
 func (d *Blocks) checkTextBlock(c *checker, f *Stencil) {
-	v := sampleResult(f.JSON)
-	if f.JSON == "" || v.Kind() != source.Object {
+	if f.JSON == "" || !c.object("json", f.JSON) {
 		return
 	}
+	v := sampleResult(f.JSON)
 	if p := d.kindOf(v); p == nil || p.Is != PartText || !holdsText(p.Text, v) {
 		c.report("json", c.where()+`.json cannot be read back: no part with is = "text" matches it and reads "$text"`)
 	}

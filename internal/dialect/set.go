@@ -46,6 +46,14 @@ var builtin = sync.OnceValue(func() *Set {
 // Builtin returns the set of the dialects of All.
 func Builtin() *Set { return builtin() }
 
+// or returns the set, or the built-in one for nil.
+func (s *Set) or() *Set {
+	if s == nil {
+		return builtin()
+	}
+	return s
+}
+
 func newSet(all []*Dialect, known *Dialect) *Set {
 	s := &Set{
 		all: all, memories: &sync.Pool{New: func() any { return &memory{} }}, holderKeys: map[string]HolderKeys{}, typeKeys: map[string]bool{}, known: known, keywords: newKeywordTable(all, known),
@@ -86,10 +94,7 @@ func newSet(all []*Dialect, known *Dialect) *Set {
 
 // MarksCache reports whether key is a prompt cache mark in one of the dialects.
 func (s *Set) MarksCache(key source.Value) bool {
-	if s == nil {
-		s = builtin()
-	}
-	return slices.ContainsFunc(s.cacheMarks, key.Is)
+	return slices.ContainsFunc(s.or().cacheMarks, key.Is)
 }
 
 // With returns the set with further dialects, which are tried before the others. It sets
@@ -124,10 +129,7 @@ func (s *Set) Claim(d *Dialect, v source.Value) (evidence.Weight, evidence.Sign)
 
 // ByMarks returns the first dialect whose marks hold of v, or nil.
 func (s *Set) ByMarks(v source.Value) *Dialect {
-	if s == nil {
-		return nil
-	}
-	for _, d := range s.userDefined {
+	for _, d := range s.or().userDefined {
 		if d.HasMarks(v) {
 			return d
 		}
@@ -137,19 +139,13 @@ func (s *Set) ByMarks(v source.Value) *Dialect {
 
 // UserDefined lists the dialects from the config file.
 func (s *Set) UserDefined() []*Dialect {
-	if s == nil {
-		return nil
-	}
-	return s.userDefined
+	return s.or().userDefined
 }
 
 // All lists the dialects in the order in which detection tries them. If two claim
 // an element equally, the first wins.
 func (s *Set) All() []*Dialect {
-	if s == nil {
-		s = builtin()
-	}
-	return s.all
+	return s.or().all
 }
 
 // A Trait is what few dialects have and detection asks of many values.
@@ -180,18 +176,12 @@ var traitsOf = [traits]func(*Dialect) bool{
 // MayRecord reports whether a key begins a path to the type of a record in one of the logs. Each
 // record has such a key.
 func (s *Set) MayRecord(key []byte) bool {
-	if s == nil {
-		s = builtin()
-	}
-	return s.typeKeys[string(key)]
+	return s.or().typeKeys[string(key)]
 }
 
 // Having lists the dialects with a trait, in the order of All.
 func (s *Set) Having(t Trait) []*Dialect {
-	if s == nil {
-		s = builtin()
-	}
-	return s.having[t]
+	return s.or().having[t]
 }
 
 // HolderKeys is a set of keys that identify objects which hold messages. It has a bit for each
@@ -203,29 +193,22 @@ const requestKey = HolderKeys(1) << 63
 
 // MayRequest reports whether RequestOf may recognize an object with these keys.
 func (s *Set) MayRequest(keys HolderKeys) bool {
-	if s == nil {
-		s = builtin()
-	}
+	s = s.or()
 	return s.keyless || keys&requestKey != 0
 }
 
 // HolderKey returns the set of a key. It is empty for most keys.
 func (s *Set) HolderKey(key []byte) HolderKeys {
-	if s == nil {
-		s = builtin()
-	}
-	return s.holderKeys[string(key)]
+	return s.or().holderKeys[string(key)]
 }
 
 // HolderOf returns the only dialect that holds messages in an object with the given keys, or nil.
 // The object has all keys of the holder, and more than half of them are not null.
-func (s *Set) HolderOf(filled, all HolderKeys) *Dialect {
-	if s == nil {
-		s = builtin()
-	}
-	for i := range s.holders {
-		h := &s.holders[i]
-		if all&h.keys == h.keys && 2*bits.OnesCount64(uint64(filled&h.keys)) > bits.OnesCount64(uint64(h.keys)) {
+func (s *Set) HolderOf(filled, named HolderKeys) *Dialect {
+	all := s.or().holders
+	for i := range all {
+		h := &all[i]
+		if named&h.keys == h.keys && 2*bits.OnesCount64(uint64(filled&h.keys)) > bits.OnesCount64(uint64(h.keys)) {
 			return h.dialect
 		}
 	}
@@ -273,12 +256,4 @@ func (s *Set) ByName(name string) *Dialect {
 		}
 	}
 	return nil
-}
-
-// table returns the table of the dialects' keywords.
-func (s *Set) table() *keywordTable {
-	if s == nil {
-		s = builtin()
-	}
-	return s.keywords
 }

@@ -24,18 +24,20 @@ type SideList struct {
 	Envelope []string
 	// Role leads from the message to its role. The first alternative whose value is
 	// a role counts.
-	Role Lens
+	Role Lens `row:"needed"`
 	// Roles are the spellings of roles, if the dialect has its own. No other
 	// element is then a message.
 	Roles []RoleName
 	// User, Assistant and Tool are the spellings of roles in new messages, with one
 	// alternative for each alternative of Role.
-	User, Assistant, Tool Lens
+	User      Lens `row:"needed"`
+	Assistant Lens `row:"needed"`
+	Tool      Lens `row:"needed"`
 	// Controls lists roles of bookkeeping elements, which most logs that people
 	// build themselves have.
 	Controls []string
 
-	Content Lens
+	Content Lens `row:"needed"`
 	// MessageID is an id that all elements of one turn share. It is for
 	// user-defined dialects, in which nothing else joins messages.
 	MessageID Lens

@@ -4,8 +4,8 @@ import "github.com/toolguard/toolguard/internal/source"
 
 // A Stencil is a template for something that is written next to a message.
 type Stencil struct {
-	If   Lens // a field that must be present; "" for always
-	JSON Template
+	If   Lens     // a field that must be present; "" for always
+	JSON Template `row:"needed"`
 	Copy []string // fields that are copied from that message
 }
 

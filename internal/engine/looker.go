@@ -157,7 +157,7 @@ func (l *looker) Asides() (out []rules.Aside) {
 			look(v, record)
 			return
 		}
-		look(log.Message(v.Get, v), record)
+		look(log.Message(v), record)
 		if log.History != "" {
 			for _, e := range log.History.In(v).Elements() {
 				look(e, record)

@@ -133,6 +133,22 @@ func (u *Unfolded) Make(text string, from source.Value, in *Unfolded) {
 	u.add(pieceMade, []byte(text), from, in)
 }
 
+// Next begins the next element of an array or field of an object, with a comma unless it is the first.
+func (u *Unfolded) Next(from source.Value, in *Unfolded) { u.Make(u.comma(), from, in) }
+
+// Field begins the next field of an object.
+func (u *Unfolded) Field(key string, from source.Value, in *Unfolded) {
+	u.Make(u.comma()+source.Quote(key)+":", from, in)
+}
+
+// comma returns what is between the text and a further element or field.
+func (u *Unfolded) comma() string {
+	if n := len(u.text); n == 0 || u.text[n-1] == '[' || u.text[n-1] == '{' {
+		return ""
+	}
+	return ","
+}
+
 // Copy appends a value unchanged from the source or from another Unfolded.
 func (u *Unfolded) Copy(v source.Value, in *Unfolded) { u.add(pieceCopied, v.Raw(), v, in) }
 
