@@ -429,7 +429,7 @@ func (l *logTrimmer) accountOf(c *checker, conv *transcript.Conversation, plan *
 	for i := range conv.Messages {
 		text := l.content(c, conv.Messages[i].Span(), nil)
 		out.messages[i] = l.hashOf(text)
-		if l.pass == 3 && l.req.MaxTokens > 0 && l.err == nil {
+		if l.pass == 3 && l.req.MaxTokens > 0 && l.err == nil && !unsent(&conv.Messages[i]) { // if nothing is dropped, what is not sent stays too
 			var n float64
 			n, l.err = trim.CountTokens(text, l.req.Count)
 			out.tokens += n
