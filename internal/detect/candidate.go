@@ -42,16 +42,16 @@ func (c *Candidate) shows(sure bool, sign fmt.Stringer, at int64) {
 	}
 }
 
-// before reports whether there is more evidence for a than for b.
-func (a *Candidate) before(b *Candidate) bool {
+// before reports whether there is more evidence for c than for b.
+func (c *Candidate) before(b *Candidate) bool {
 	n := cmp.Or(
-		cmp.Compare(b.marked, a.marked), cmp.Compare(b.Holders, a.Holders), cmp.Compare(b.Decisive, a.Decisive),
-		cmp.Compare(b.Hints+b.Shared, a.Hints+a.Shared),
+		cmp.Compare(b.marked, c.marked), cmp.Compare(b.Holders, c.Holders), cmp.Compare(b.Decisive, c.Decisive),
+		cmp.Compare(b.Hints+b.Shared, c.Hints+c.Shared),
 	)
-	if n == 0 && a.Decisive > 0 {
-		n = cmp.Compare(a.at, b.at) // the first decisive element wins
+	if n == 0 && c.Decisive > 0 {
+		n = cmp.Compare(c.at, b.at) // the first decisive element wins
 	}
-	return cmp.Or(n, cmp.Compare(b.Plain, a.Plain)) < 0
+	return cmp.Or(n, cmp.Compare(b.Plain, c.Plain)) < 0
 }
 
 // bare is the number of decisive records that do not begin the log.
@@ -78,14 +78,14 @@ func (cs *candidates) of(d *dialect.Dialect) *Candidate {
 func (cs *candidates) element(d *dialect.Dialect, claim evidence.Weight, sign evidence.Sign, at int64) *Candidate {
 	c := cs.of(d)
 	c.shows(claim == evidence.Decisive, sign, at)
-	switch {
-	case claim == evidence.Decisive:
+	if claim == evidence.Decisive {
 		c.Decisive++
 		if d.UserDefined() {
 			c.marked++
 		}
 		return c
-	case claim == evidence.Shared:
+	}
+	if claim == evidence.Shared {
 		c.Shared++
 	}
 	if !sign.Alike() { // dialects with their own form of message come first

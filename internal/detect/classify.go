@@ -52,7 +52,7 @@ func plainRole(v source.Value) bool {
 
 // skipped reports whether v is a bookkeeping record of some dialect.
 func skipped(set *dialect.Set, v source.Value) bool {
-	return slices.ContainsFunc(set.Having(dialect.Skips), func(d *dialect.Dialect) bool { return d.Driver.(dialect.Skipper).Skips(v) })
+	return set.First(dialect.Skips, func(d *dialect.Dialect) bool { return d.Driver.(dialect.Skipper).Skips(v) }) != nil
 }
 
 // A tally counts the classes of the first records of a file.
@@ -283,7 +283,7 @@ func (t *tally) count(v source.Value, document bool) {
 			return // it has nothing to pair, whatever the other records are
 		}
 		if t.n == 1 {
-			t.newSession = newSessionOf(t.set, v)
+			t.newSession = t.set.First(dialect.Begins, func(d *dialect.Dialect) bool { return d.IsNewSession(v) })
 		}
 		if controls(t.set, v) {
 			t.unread++
@@ -382,31 +382,14 @@ func (t *tally) conversation(v source.Value, found []Place, document bool) {
 
 // controls reports whether v is a bookkeeping record of a folding log.
 func controls(set *dialect.Set, v source.Value) bool {
-	return slices.ContainsFunc(set.Having(dialect.Silences), func(d *dialect.Dialect) bool { return d.Fold.EffectOf(v).Silent })
-}
-
-// newSessionOf returns the dialect of a new session file without messages that v begins,
-// or nil.
-func newSessionOf(set *dialect.Set, v source.Value) *dialect.Dialect {
-	for _, d := range set.Having(dialect.Begins) {
-		if d.IsNewSession(v) {
-			return d
-		}
-	}
-	return nil
+	return set.First(dialect.Silences, func(d *dialect.Dialect) bool { return d.Fold.EffectOf(v).Silent }) != nil
 }
 
 // promptOf returns the dialect of a request whose only message is a text, or nil. The lines
 // of a batch have the request as their body.
 func promptOf(set *dialect.Set, v source.Value) *dialect.Dialect {
-	for _, request := range []source.Value{v, v.Get("body")} {
-		for _, d := range set.Having(dialect.Prompts) {
-			if d.IsPrompt(request) {
-				return d
-			}
-		}
-	}
-	return nil
+	body := v.Get("body")
+	return set.First(dialect.Prompts, func(d *dialect.Dialect) bool { return d.IsPrompt(v) || d.IsPrompt(body) })
 }
 
 // unspoken reports whether v has an empty messages array and at most a model beside it.

@@ -237,7 +237,7 @@ func (m *meaning) repeats(v source.Value, skip func(key source.Value) bool, foun
 		return found
 	}
 	for key, val := range v.Members() {
-		if slices.ContainsFunc(of, key.Is) && holdsAny(val) && (skip == nil || !skip(key)) {
+		if slices.ContainsFunc(of, key.Is) && val.Kind() != source.String && val.Filled() && (skip == nil || !skip(key)) {
 			return true
 		}
 	}

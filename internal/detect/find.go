@@ -382,14 +382,6 @@ func (f *finder) beside(k *keys, v source.Value, ctx Place) Place {
 	return ctx
 }
 
-// holdsAny reports whether a value is an array or object that is not empty.
-func holdsAny(v source.Value) bool {
-	for range v.Members() {
-		return true
-	}
-	return v.First().Exists()
-}
-
 // beside returns the place with what the keys of the object v, which are around the messages,
 // say: the model, the addresses, and whether the API has other state.
 func (p Place) beside(k *keys, v source.Value) Place {

@@ -151,19 +151,8 @@ func (l Lens) follow(v source.Value) source.Value {
 
 // element returns the element at an index, which is written as a decimal number.
 func element(list source.Value, place string) source.Value {
-	n, err := strconv.Atoi(place)
-	if err != nil {
-		return source.Value{}
-	}
-	if n < 0 {
-		for range list.Elements() {
-			n++
-		}
-	}
-	for i, e := range list.Elements() {
-		if i == n {
-			return e
-		}
+	if n, err := strconv.Atoi(place); err == nil {
+		return list.At(n)
 	}
 	return source.Value{}
 }

@@ -184,6 +184,16 @@ func (s *Set) Having(t Trait) []*Dialect {
 	return s.or().having[t]
 }
 
+// First returns the first dialect with a trait for which is holds, or nil.
+func (s *Set) First(t Trait, is func(*Dialect) bool) *Dialect {
+	for _, d := range s.Having(t) {
+		if is(d) {
+			return d
+		}
+	}
+	return nil
+}
+
 // HolderKeys is a set of keys that identify objects which hold messages. It has a bit for each
 // key of each Holder, and one for all keys that requests have.
 type HolderKeys uint64

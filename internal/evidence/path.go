@@ -186,8 +186,10 @@ func (p *path) follow(v source.Value, steps []step, wanted func(source.Value) bo
 			v = source.Value{}
 		case s.kind == toField || object:
 			v = v.Get(s.key)
+		case s.kind == toElement && s.n == 0: // the first element that is not null
+			v = v.First()
 		case s.kind == toElement:
-			v = element(v, s.n)
+			v = v.At(s.n)
 		case s.kind == toCount:
 			v = count(v)
 		default:
@@ -218,25 +220,6 @@ func (p *path) follow(v source.Value, steps []step, wanted func(source.Value) bo
 		}
 	}
 	return source.Value{}, false
-}
-
-// element returns the element of an array at an index, which counts from the end if it is
-// negative. The first one is the first that is not null.
-func element(v source.Value, n int) source.Value {
-	if n == 0 {
-		return v.First()
-	}
-	if n < 0 {
-		for range v.Elements() {
-			n++
-		}
-	}
-	for i, e := range v.Elements() {
-		if i == n {
-			return e
-		}
-	}
-	return source.Value{}
 }
 
 // count returns the number of elements of an array, or of fields of an object.

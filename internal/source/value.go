@@ -418,6 +418,21 @@ func (v Value) First() Value {
 	return Value{}
 }
 
+// At returns the element of an array at an index, which counts from the end if it is negative, or None.
+func (v Value) At(n int) Value {
+	if n < 0 {
+		for range v.Elements() {
+			n++
+		}
+	}
+	for i, e := range v.Elements() {
+		if i == n {
+			return e
+		}
+	}
+	return Value{}
+}
+
 // at returns the value that starts at text[i]. next is the index of the first long value
 // at or after i. at also returns the index of the long value after the returned one.
 func (v Value) at(i int, next uint32) (Value, uint32) {

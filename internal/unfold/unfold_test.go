@@ -65,3 +65,29 @@ func TestUnfoldedPieces(t *testing.T) {
 		t.Errorf("bytes 1 to 7 are %s", got)
 	}
 }
+
+// TestNext checks that elements and fields are separated by commas, also after a part was removed.
+func TestNext(t *testing.T) {
+	v := source.NewValue([]byte(`"x"`), 7)
+	u := &Unfolded{}
+	u.Make("{", v, nil)
+	u.Field(`a"`, v, nil)
+	u.Make("[", v, nil)
+	for range 2 {
+		u.Next(v, nil)
+		u.Copy(v, nil)
+	}
+	u.Make("]", v, nil)
+	before := u.Len()
+	u.Field("gone", v, nil)
+	u.Cut(before)
+	u.Field("b", v, nil)
+	u.Copy(v, nil)
+	u.Make("}", v, nil)
+	if got, want := string(u.Value().Raw()), `{"a\"":["x","x"],"b":"x"}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if at := int64(strings.Index(string(u.Value().Raw()), `"b":`)); u.Origin(source.Span{Start: at, End: at + 4}) != v.Span() {
+		t.Errorf("the field comes from %v, want %v", u.Origin(source.Span{Start: at, End: at + 4}), v.Span())
+	}
+}
