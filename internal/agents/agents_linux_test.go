@@ -277,7 +277,7 @@ func (d *desk) interrupt(args []string, file string, signal syscall.Signal) {
 	}
 	select {
 	case <-done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience / 4):
 		d.t.Logf("%s ignores %s", d.agent.program, signal)
 	}
 	d.clear()
