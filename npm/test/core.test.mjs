@@ -172,7 +172,8 @@ test('trim cuts at boundaries and asks the counter', () => {
     assert.throws(() => toolguard.trim(text, { maxTokens: 300, count: () => n }, { format }), code('option', 'option count: expected a number of tokens from 0'));
   }
   assert.throws(() => toolguard.trim(text, { maxTokens: 300, count: () => toolguard.check(text) }, { format }), code('option', 'option count: it must not call toolguard'));
-  assert.throws(() => toolguard.trim(text, { maxBytes: 10 }, { format }), (e) => e.code === 'no-cut');
+  assert.throws(() => toolguard.trim(text, { maxBytes: 10 }, { format }), code('no-cut', 'no safe cut: what follows the last user boundary is larger than the limit. maxBytes: 357 would keep 4 messages (357 bytes).'));
+  assert.throws(() => toolguard.trim(JSON.stringify([say('a'), call('toolu_1'), result('toolu_1', 'x'.repeat(900)), call('toolu_2'), result('toolu_2', 'y')]), { maxBytes: 400 }, { format }), code('no-cut', "no safe cut: the only user message is the first. boundary: 'pair', pin: 1 would keep 3 messages (211 bytes). resultsMaxBytes would shorten results; one has 902 bytes."));
   assert.throws(() => toolguard.trim(text, {}, { format }), (e) => e.code === 'option');
   assert.equal(toolguard.check(text, { format }).findings.length, 0, 'the engine must live on');
 });
