@@ -147,6 +147,12 @@ test('an error is told, and the messages go out as they are', () => {
     assert.equal(repair(toolguard, odd, { onError: (e) => errors.push(e.code) }), odd);
   }
   assert.deepEqual(errors, ['lossy', 'lossy']);
+  assert.equal(aiSDK.repairMessages(toolguard, undefined, { onError: (e) => errors.push(e.code) }), undefined);
+  assert.equal(errors.pop(), 'not-transcript');
+  assert.throws(() => aiSDK.repairMessages(load(), []), { code: 'option', message: 'expected an engine as the first argument: await load()' });
+  let calls = 0;
+  assert.throws(() => langchain.repairMessages(toolguard, [{ toDict: () => odd[0] }], { onError: () => { calls++; throw new Error('mine'); } }), /mine/);
+  assert.equal(calls, 1);
   assert.throws(() => aiSDK.repairMessages(toolguard, toModelMessages([{ role: 'user', text: 'a' }]), { provider: 'x' }), { code: 'option' });
 });
 

@@ -93,7 +93,59 @@ test('what JSON cannot hold is an error with its path, or stays', () => {
   assert.equal(images[0].image, bytes);
 });
 
+test('a value that JSON cannot hold is not written into a text', () => {
+  const h = [
+    { role: 'user', content: 'a' },
+    { role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c1', toolName: 'ls', output: { type: 'json', value: { at: new Date(0) } } }] },
+    { role: 'user', content: 'b' },
+  ];
+  const options = { format: 'ai-sdk', send: true, opaque: 'keep', allow: 'unsafe', strategies: { 'orphan-tool-result': 'text' } };
+  assert.throws(() => toolguard.fixMessages(h, options), code('lossy', 'the repair would write a value that JSON cannot hold into a text'));
+});
+
+test('instances of classes do not hide the calls in them', () => {
+  class Message {
+    constructor(fields) {
+      Object.assign(this, fields);
+    }
+  }
+  const h = [say('a'), call('toolu_1'), result('toolu_1', 'x'), say('b')];
+  const options = { format, send: true, opaque: 'keep' };
+  const hidden = (list, path) => assert.throws(() => toolguard.fixMessages(list, options), code('lossy', `${path}: JSON cannot hold a Message`));
+  hidden(h.with(1, new Message(h[1])), 'messages[1]');
+  hidden(h.with(1, { ...h[1], content: [new Message(h[1].content[0])] }), 'messages[1].content[0]');
+  hidden([{ role: 'assistant', parts: new Message({}) }], 'messages[0].parts');
+  hidden([{ type: 'ai', data: { content: '', tool_calls: [new Message({})] } }], 'messages[0].data.tool_calls[0]');
+});
+
+test('a byte order mark stays, and half of a surrogate pair is an error', () => {
+  const text = '\ufeff' + JSON.stringify(broken());
+  const r = toolguard.fix(text, { format, send: true });
+  assert.equal(r.output.slice(0, 30), text.slice(0, 30));
+  assert.ok(r.changed);
+  const half = text.replace('"a"', '"\ud83d"');
+  assert.throws(() => toolguard.fix(half, { format, send: true }), code('input', 'half of a surrogate pair at index 28, which UTF-8 cannot hold: write it as an escape'));
+  const whole = JSON.stringify([say('@')]).replace('@', '\ud83d');
+  assert.equal(toolguard.fix(whole, { format, send: true }).output, whole);
+  assert.equal(toolguard.check(half, { format, send: true }).summary.errors, 1);
+  const h = [say('a\ud83d'), call('toolu_1'), say('b\ud83d')];
+  assert.equal(toolguard.fixMessages(h, { format, send: true }).messages[2].content[1].text, 'b\ud83d');
+});
+
 test('errors say what is wrong', () => {
+  for (const list of [undefined, null, 'text', {}, new Set()]) {
+    assert.throws(() => toolguard.fixMessages(list, { format }), code('not-transcript', 'not a transcript: expected a list of messages'));
+  }
+  assert.throws(() => toolguard.fixMessages([say('a'), , say('b')], { format }), code('lossy', 'messages[1]: JSON cannot hold undefined in a list'));
+  assert.throws(() => toolguard.fixMessages([]), code('option', 'option format is missing: the format of the messages'));
+  assert.throws(() => toolguard.fixMessages([], { format, opaque: true }), code('option', 'option opaque: expected error or keep'));
+  assert.throws(() => toolguard.trim('[]'), (e) => e.code === 'option' && e.message.startsWith('nothing to trim; '));
+  assert.throws(() => toolguard.trim('[]', { keepLast: 1, count: 5 }), code('option', 'option count: expected a function'));
+  for (const [keepLast, what] of [[NaN, 'a finite number, got NaN'], [Infinity, 'a finite number, got Infinity'], [1n, 'another type than bigint'], [() => 1, 'another type than function'], ['1', 'another type than string'], [1.5, 'another type than number 1.5']]) {
+    assert.throws(() => toolguard.trim('[]', { keepLast, maxBytes: 9 }), code('option', `option keepLast: expected ${what}`));
+  }
+  assert.throws(() => toolguard.check('[]', { format: Symbol('a') }), code('option', 'option format: expected another type than symbol'));
+  assert.throws(() => toolguard.check('[]', { tools: [1n] }), code('option', 'options: Do not know how to serialize a BigInt'));
   assert.throws(() => toolguard.check('hello'), code('not-transcript', "not a transcript: invalid JSON: unexpected character 'h' at byte 1"));
   assert.throws(() => toolguard.check('[]', { format: 'anthropix' }), code('option', 'unknown format "anthropix"; did you mean "anthropic"?'));
   assert.throws(() => toolguard.check('[]', { zork: 1 }), code('option', 'unknown option "zork"'));
@@ -116,9 +168,12 @@ test('trim cuts at boundaries and asks the counter', () => {
   const c = toolguard.trim(text, { maxTokens: 300, count: (t) => (counted++, t.length / 4) }, { format });
   assert.ok(counted > 0 && c.changed && c.report.kept.tokens <= 300, JSON.stringify(c.report));
   assert.throws(() => toolguard.trim(text, { maxTokens: 300, count: () => { throw new RangeError('mine'); } }, { format }), RangeError);
-  assert.throws(() => toolguard.trim(text, { maxTokens: 300, count: () => NaN }, { format }), code('option', 'option count: expected a number of tokens from 0'));
+  for (const n of [NaN, Infinity, null, '7', true, Promise.resolve(7), -1]) {
+    assert.throws(() => toolguard.trim(text, { maxTokens: 300, count: () => n }, { format }), code('option', 'option count: expected a number of tokens from 0'));
+  }
   assert.throws(() => toolguard.trim(text, { maxTokens: 300, count: () => toolguard.check(text) }, { format }), code('option', 'option count: it must not call toolguard'));
-  assert.throws(() => toolguard.trim(text, { maxBytes: 10 }, { format }), (e) => e.code === 'no-cut');
+  assert.throws(() => toolguard.trim(text, { maxBytes: 10 }, { format }), code('no-cut', 'no safe cut: what follows the last user boundary is larger than the limit. maxBytes: 357 would keep 4 messages (357 bytes).'));
+  assert.throws(() => toolguard.trim(JSON.stringify([say('a'), call('toolu_1'), result('toolu_1', 'x'.repeat(900)), call('toolu_2'), result('toolu_2', 'y')]), { maxBytes: 400 }, { format }), code('no-cut', "no safe cut: the only user message is the first. boundary: 'pair', pin: 1 would keep 3 messages (211 bytes). resultsMaxBytes would shorten results; one has 902 bytes."));
   assert.throws(() => toolguard.trim(text, {}, { format }), (e) => e.code === 'option');
   assert.equal(toolguard.check(text, { format }).findings.length, 0, 'the engine must live on');
 });

@@ -64,6 +64,9 @@ test('only requests with a history are read', async () => {
     [url, { method: 'POST', body: new ReadableStream(), duplex: 'half' }],
     [url, { method: 'POST', body, headers: { 'Content-Encoding': 'gzip' } }],
     [url, { method: 'POST', body, headers: { authorization: 'AWS4-HMAC-SHA256 x' } }],
+    [url + '?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Signature=00', { method: 'POST', body }],
+    [url, { method: 'POST', body, headers: { Signature: 'sig=:aa:', 'Signature-Input': 'sig=("content-digest")' } }],
+    [url, { method: 'POST', body: new FormData() }],
     [url, { method: 'POST', body: '{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"a"}]}' }],
   ]) {
     seen.length = 0;
@@ -75,19 +78,69 @@ test('only requests with a history are read', async () => {
   await f(url, { method: 'POST', body: 'no JSON' });
   assert.deepEqual(seen.map((s) => s[0] === url || s), ['not-transcript', true]);
   for (const [input, init] of [
-    [url, { method: 'post', body, headers: [['Content-Length', String(body.length)]] }],
+    [url, { method: 'post', body, headers: ['Content-Length', 'Content-MD5', 'Digest', 'Content-Digest', 'Repr-Digest'].map((name) => [name, '9']) }],
+    [url, { method: 'POST', body: new Blob([body]) }],
+    [url, { method: 'POST', body: new DataView(new TextEncoder().encode(`  ${body}`).buffer, 2) }],
     [new URL(url + '?beta=true'), { method: 'POST', body: new TextEncoder().encode(body) }],
     [new Request(url, { method: 'POST', body, headers: { 'x-api-key': 'k' } }), undefined],
   ]) {
     seen.length = 0;
     await f(input, init);
     const [[, sent]] = seen;
-    const text = typeof sent.body === 'string' ? sent.body : new TextDecoder().decode(sent.body);
-    assert.match(text, /No result was recorded/);
-    assert.equal(new Headers(sent.headers).has('content-length'), false);
+    assert.equal(typeof sent.body, typeof (init?.body ?? new Uint8Array()));
+    const text = await new Response(sent.body).text();
+    assert.match(text, /^\{"model".*No result was recorded/);
+    assert.deepEqual([...new Headers(sent.headers).values()].filter((v) => v === '9'), []);
     if (input instanceof Request) assert.equal(new Headers(sent.headers).get('x-api-key'), 'k');
   }
   await assert.rejects(toolguardFetch(toolguard, { provider: 'x' })(url, { method: 'POST', body }), { code: 'option' });
+  assert.throws(() => toolguardFetch(load()), { code: 'option', message: 'expected an engine as the first argument: await load()' });
+});
+
+test('a repaired request has the type and the bytes of the original', async () => {
+  const sent = [];
+  const f = toolguardFetch(toolguard, { fetch: async (input, init) => (sent.push(new Request(input, init)), new Response()) });
+  const url = 'https://api.anthropic.com/v1/messages';
+  const body = JSON.stringify({ model: 'm', max_tokens: 1, messages: toAnthropic([{ role: 'user', text: 'a' }, { calls: ['toolu_1'] }, { role: 'user', text: 'b' }]) });
+  const latin = Uint8Array.from('\xef\xbb\xbf' + body.replace('"a"', '"\xff"'), (c) => c.charCodeAt(0));
+  for (const [init, type] of [[{ body }, 'text/plain;charset=UTF-8'], [{ body: new Blob([body], { type: 'application/json' }) }, 'application/json'], [{ body: new TextEncoder().encode(body) }, null]]) {
+    for (const args of [[url, { method: 'POST', ...init }], [new Request(url, { method: 'POST', ...init })]]) {
+      sent.length = 0;
+      await f(...args);
+      assert.equal(sent[0].headers.get('content-type'), type);
+      assert.match(await sent[0].text(), /No result was recorded/);
+    }
+  }
+  sent.length = 0;
+  await f(new Request(url, { method: 'POST', body: latin }));
+  const out = new Uint8Array(await sent[0].arrayBuffer());
+  assert.ok(out.length > latin.length);
+  assert.deepEqual(out.slice(0, 70), latin.slice(0, 70));
+});
+
+test('an aborted request ends, also while its body is read', async () => {
+  const url = 'https://api.anthropic.com/v1/messages';
+  const f = toolguardFetch(toolguard, { fetch: plain });
+  const endless = () => new ReadableStream({ pull: () => new Promise(() => {}) });
+  const why = new Error('enough');
+  for (const when of ['before', 'after']) {
+    const stop = new AbortController();
+    const request = new Request(url, { method: 'POST', body: endless(), duplex: 'half', signal: stop.signal });
+    if (when === 'before') stop.abort(why);
+    const answer = f(request);
+    stop.abort(why);
+    await assert.rejects(answer, why);
+  }
+});
+
+test('a listener that throws does not undo the repair', async () => {
+  const told = [];
+  const sent = [];
+  const options = { onRepair: () => { throw new Error('mine'); }, onError: (e) => told.push(e.message) };
+  const messages = toAnthropic([{ role: 'user', text: 'a' }, { calls: ['toolu_1'] }, { role: 'user', text: 'b' }]);
+  await toolguardFetch(toolguard, { ...options, fetch: async (_, init) => (sent.push(init.body), new Response()) })('https://api.anthropic.com/v1/messages', { method: 'POST', body: JSON.stringify({ model: 'm', max_tokens: 1, messages }) });
+  assert.match(sent[0], /No result was recorded/);
+  assert.deepEqual(told, ['mine']);
 });
 
 test('the endpoints are those of the proxy', () => {

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { test } from 'node:test';
 import { load, ToolguardError } from '@toolguard/core';
+import { histories, random, toAnthropic, toChat, toModelMessages, toResponses } from './histories.mjs';
 
 const command = process.env.TOOLGUARD;
 const toolguard = await load();
@@ -78,3 +79,56 @@ for (const [what, root, least] of [['fixtures', process.env.TOOLGUARD_FIXTURES, 
     }
   });
 }
+
+test('random broken histories: same bytes', (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'parity-'));
+  try {
+    const seed = Number(process.env.TOOLGUARD_SEED ?? 1);
+    const dice = random(seed);
+    // Each has one fault of an agent, and some of nobody: elements that are lost, doubled or elsewhere, and odd texts.
+    const odd = ['\u2028', '\ud83d', '', '\\"', '\u0000', 'é😀', -0, 2 ** 60, 1e-7, null, { ['__proto__']: 1 }, [[]]];
+    const list = histories(75, seed).flatMap(({ history }) => [['anthropic', toAnthropic], ['openai-chat', toChat], ['openai-responses', toResponses], ['ai-sdk', toModelMessages]].map(([format, to]) => {
+      const messages = to(history);
+      for (let n = dice(4); n > 0; n--) {
+        const [m] = messages.splice(dice(messages.length), dice(2), ...(dice(2) ? [messages[dice(messages.length)]] : []));
+        if (m && dice(2)) messages.splice(dice(messages.length + 1), 0, { ...m, [dice(2) ? 'content' : 'x']: odd[dice(odd.length)] });
+      }
+      return { format, text: JSON.stringify(messages.filter(Boolean), null, dice(3)) };
+    }));
+    let changed = 0, kept = 0;
+    for (const format of new Set(list.map((h) => h.format))) {
+      const own = list.filter((h) => h.format === format);
+      for (const [i, { text }] of own.entries()) {
+        mkdirSync(join(dir, format, String(i)), { recursive: true });
+        writeFileSync(join(dir, format, String(i), 'f.json'), text);
+      }
+      spawnSync(command, ['fix', '--isolated', '--jobs', '1', '--quiet', '--from', format, '--send', '--unsafe', '--write', '--force', '--backup=none', ...own.map((_, i) => `${i}/f.json`)], { cwd: join(dir, format) });
+      for (const [i, { text }] of own.entries()) {
+        const wrote = readFileSync(join(dir, format, String(i), 'f.json'), 'utf8');
+        const options = { format, send: true, allow: 'unsafe', name: `${i}/f.json` };
+        let output = text;
+        try {
+          output = toolguard.fix(text, options).output;
+        } catch (e) {
+          assert.ok(['not-transcript', 'proof'].includes(e.code), `${text}: ${e.stack}`);
+        }
+        assert.equal(output, wrote, text);
+        if (output === text) continue;
+        changed++;
+        const messages = JSON.parse(text);
+        const before = structuredClone(messages);
+        const fixed = toolguard.fixMessages(messages, options).messages;
+        assert.deepEqual(messages, before);
+        assert.deepEqual(fixed, JSON.parse(toolguard.fix(JSON.stringify(messages), options).output), text);
+        // Whatever has a twin in the old list is an element of the old list.
+        const texts = new Set(messages.map((m) => JSON.stringify(m)));
+        assert.ok(fixed.every((m) => messages.includes(m) || !texts.has(JSON.stringify(m))), text);
+        kept += fixed.filter((m) => messages.includes(m)).length;
+      }
+    }
+    t.diagnostic(`${list.length} histories, ${changed} repaired, ${kept} messages are the same objects`);
+    assert.ok(changed > list.length / 2, `${changed} repaired`);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+});

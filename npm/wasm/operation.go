@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -80,11 +81,31 @@ func failed(err error) *failure {
 	case errors.As(err, &only):
 		f.Code, f.Reason, f.Message = "check-only", only.Reason, "is only checked: "+only.Reason
 	case errors.As(err, &noCut):
-		f.Code, f.Reason = "no-cut", noCut.Reason
+		f.Code, f.Reason, f.Message = "no-cut", noCut.Reason, uncut(noCut)
 	case errors.As(err, &refused):
 		f.Code, f.Reason, f.Message = "not-trimmed", refused.Reason, "not trimmed: "+refused.Reason
 	}
 	return f
+}
+
+// uncut returns the message about a history that cannot be cut, with the names of options for those of flags.
+func uncut(e *trim.NoCutError) string {
+	sentences := []string{"no safe cut: " + e.Reason}
+	if e.Way != nil {
+		sentences = append(sentences, e.Way.Says(func(c trim.Change) string {
+			if c.Field == "Boundary" {
+				c.Value = "'" + c.Value + "'"
+			}
+			return fieldNames[c.Field] + ": " + c.Value
+		}, ", "))
+	}
+	if e.Long != "" {
+		sentences = append(sentences, strings.ReplaceAll(e.Long, trim.Flag("ResultsMax"), fieldNames["ResultsMax"]))
+	}
+	for i := range sentences[1:] {
+		sentences[i] = strings.TrimSuffix(sentences[i], ".") + "."
+	}
+	return strings.Join(sentences, " ")
 }
 
 func check(ctx context.Context, r *request, input []byte, a *answered) error {

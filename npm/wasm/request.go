@@ -78,7 +78,7 @@ func parse(options []byte) (*request, error) {
 	if err := d.Decode(r); err != nil {
 		var kind *json.UnmarshalTypeError
 		if errors.As(err, &kind) {
-			return nil, optionError{fmt.Errorf("option %s: expected another type than %s", kind.Field, kind.Value)}
+			return nil, optionError{fmt.Errorf("option %s: expected another type than %s", strings.TrimPrefix(kind.Field, "trim."), kind.Value)}
 		}
 		return nil, optionError{fmt.Errorf("unknown option %s", strings.TrimPrefix(err.Error(), "json: unknown field "))}
 	}

@@ -14,7 +14,7 @@ export type { SendingOptions } from './sending.js';
  * `streamText` or `convertToModelMessages`. Messages that did not change are the same objects.
  */
 export function repairMessages<Message>(toolguard: Toolguard, messages: Message[], options: SendingOptions = {}): Message[] {
-  const ui = messages.some((m) => Array.isArray((m as { parts?: unknown } | null)?.parts));
+  const ui = Array.isArray(messages) && messages.some((m) => Array.isArray((m as { parts?: unknown } | null)?.parts));
   return repair(toolguard, messages, ui ? 'ai-sdk-ui' : 'ai-sdk', options);
 }
 

@@ -15,7 +15,7 @@ export interface Answer {
 export type Count = (text: string) => number;
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** A running engine. It is dead after a fatal error. */
 export class Engine {
@@ -42,7 +42,8 @@ export class Engine {
         // An exception must not pass through the engine, which could not go on.
         count: (at: number, size: number) => {
           try {
-            return Number(this.count!(decoder.decode(this.host.bytes(at, size).slice())));
+            const n: unknown = this.count!(decoder.decode(this.host.bytes(at, size).slice()));
+            return Number.isFinite(n) ? n as number : NaN;
           } catch (value) {
             this.thrown ??= { value };
             return NaN;
@@ -66,7 +67,7 @@ export class Engine {
       throw new ToolguardError('dead', `the engine ended: ${this.dead}; load makes a new one`);
     }
     if (this.busy) throw new ToolguardError('option', 'option count: it must not call toolguard');
-    const head = encoder.encode(JSON.stringify(options));
+    const head = encoder.encode(written(options));
     this.request = [head, input];
     this.count = count;
     this.busy = true;
@@ -88,5 +89,18 @@ export class Engine {
     this.thrown = undefined;
     if (thrown) throw thrown.value;
     return { answer: JSON.parse(decoder.decode(meta)) as Answer, text };
+  }
+}
+
+/** Writes options as JSON, which leaves out some values and turns others into null. */
+function written(options: { trim?: object }): string {
+  for (const [name, value] of Object.entries({ ...options, ...options.trim }) as [string, unknown][]) {
+    if (['bigint', 'function', 'symbol'].includes(typeof value)) throw new ToolguardError('option', `option ${name}: expected another type than ${typeof value}`);
+    if (typeof value === 'number' && !Number.isFinite(value)) throw new ToolguardError('option', `option ${name}: expected a finite number, got ${value}`);
+  }
+  try {
+    return JSON.stringify(options);
+  } catch (e) {
+    throw new ToolguardError('option', `options: ${(e as Error).message}`, { cause: e });
   }
 }

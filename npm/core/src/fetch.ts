@@ -7,7 +7,7 @@
 
 import { endpoints } from './endpoints.js';
 import type { RequestFormat, Toolguard } from './index.js';
-import { failed, sending, type SendingOptions } from './sending.js';
+import { failed, ready, repaired, sending, type SendingOptions } from './sending.js';
 
 export type { SendingOptions } from './sending.js';
 
@@ -19,6 +19,7 @@ export interface FetchOptions extends SendingOptions {
 
 /** Returns a fetch that repairs the histories in requests to model APIs. All else passes untouched. */
 export function toolguardFetch(toolguard: Toolguard, options: FetchOptions = {}): typeof globalThis.fetch {
+  ready(toolguard);
   const { fetch: inner = globalThis.fetch, ...rest } = options;
   const fix = sending(rest);
   return async (input, init) => {
@@ -28,25 +29,51 @@ export function toolguardFetch(toolguard: Toolguard, options: FetchOptions = {})
     const format = method.toUpperCase() === 'POST' ? formatOf(url) : undefined;
     if (!format) return inner(input, init);
     const headers = new Headers(init?.headers ?? request?.headers);
-    // A packed body is not read, and a signature of Amazon covers the body.
-    if (headers.has('content-encoding') || headers.get('authorization')?.startsWith('AWS4-')) return inner(input, init);
-    const body = init?.body ?? (request?.body ? await request.clone().text() : undefined);
-    const text = typeof body === 'string' ? body : body instanceof Uint8Array ? body : body instanceof ArrayBuffer ? new Uint8Array(body) : undefined;
-    if (text === undefined) return inner(input, init);
-    let output: string | Uint8Array;
+    // A packed body is not read, and a signature may cover the body.
+    if (headers.has('content-encoding') || signed(url, headers)) return inner(input, init);
+    const body = init?.body ?? (request?.body ? await read(request, init?.signal ?? request.signal) : undefined);
+    const bytes = await bytesOf(body);
+    if (bytes === undefined) return inner(input, init);
+    let done;
     try {
-      const done = toolguard.fix(text, { ...fix, format, request: true, address: url });
+      done = toolguard.fix(bytes, { ...fix, format, request: true, address: url });
       if (done.error) throw done.error;
-      if (!done.changed) return inner(input, init);
-      options.onRepair?.(done);
-      output = done.output;
     } catch (e) {
       failed(e, options);
       return inner(input, init);
     }
-    for (const name of ['content-length', 'content-md5', 'digest']) headers.delete(name);
-    return inner(input, { ...init, headers, body: output as BodyInit });
+    if (!done.changed) return inner(input, init);
+    repaired(done, options);
+    for (const name of ['content-length', 'content-md5', 'digest', 'content-digest', 'repr-digest']) headers.delete(name);
+    // The type that the original body would have brought along.
+    const type = typeof body === 'string' ? 'text/plain;charset=UTF-8' : body instanceof Blob ? body.type : '';
+    if (type && !headers.has('content-type')) headers.set('content-type', type);
+    return inner(input, { ...init, headers, body: typeof body === 'string' ? decoder.decode(done.output) : done.output as BodyInit });
   };
+}
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** Reports whether a request is signed: with a signature of AWS in a header or in the query, or by RFC 9421. */
+function signed(url: string, headers: Headers): boolean {
+  return headers.get('authorization')?.startsWith('AWS4-') || /[?&]x-amz-signature=/i.test(url)
+    || headers.has('signature') && headers.has('signature-input');
+}
+
+/** Reads the body of a request, whose reader would otherwise wait although the request was aborted. */
+async function read(request: Request, signal: AbortSignal): Promise<ArrayBuffer | undefined> {
+  if (signal.aborted) return undefined;
+  const over = new AbortController(); // a signal can live longer than its requests
+  const aborted = new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined), { signal: over.signal }));
+  return Promise.race([request.clone().arrayBuffer(), aborted]).finally(() => over.abort());
+}
+
+/** Returns the bytes of a body, unless it is a stream or a form. */
+async function bytesOf(body: unknown): Promise<Uint8Array | undefined> {
+  if (typeof body === 'string') return new TextEncoder().encode(body);
+  if (body instanceof Blob) return new Uint8Array(await body.arrayBuffer());
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
+  return body instanceof ArrayBuffer ? new Uint8Array(body) : undefined;
 }
 
 /** Returns the format of the requests to a URL, if they have a history. */

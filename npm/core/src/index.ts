@@ -11,7 +11,7 @@
 import { compile } from '#wasm';
 import { Engine, type Answer, type Count } from './engine.js';
 import { ToolguardError } from './error.js';
-import { pack, unpack, type Opaque } from './messages.js';
+import { pack, unpack, type Kept, type Opaque } from './messages.js';
 import type { Category, Format, Provider, RequestFormat, Rule, Strategies } from './names.js';
 import type { AppliedRepair, Report, TrimReport } from './report.js';
 
@@ -151,7 +151,7 @@ export interface MessagesOptions extends FixOptions {
 }
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** A loaded engine. All functions are synchronous and keep nothing. */
 export class Toolguard {
@@ -171,12 +171,14 @@ export class Toolguard {
   /** Repairs a transcript. Every byte outside of the repairs stays as it was. */
   fix<Input extends string | Uint8Array>(input: Input, options: FixOptions = {}): Fixed<Input extends string ? string : Uint8Array> {
     const { text, ...rest } = this.fixed({ ...options, operation: 'fix' }, input);
-    return { output: (text === undefined ? input : typeof input === 'string' ? decoder.decode(text) : text) as never, ...rest };
+    return { output: written(input, text) as never, ...rest };
   }
 
   /** Repairs a list of messages. */
   fixMessages<Message>(messages: Message[], options: MessagesOptions): FixedMessages<Message> {
-    const { opaque = 'error', ...rest } = options;
+    if (!Array.isArray(messages)) throw new ToolguardError('not-transcript', 'not a transcript: expected a list of messages');
+    const { opaque = 'error', ...rest } = options ?? {};
+    if (opaque !== 'error' && opaque !== 'keep') throw new ToolguardError('option', 'option opaque: expected error or keep');
     if (!rest.format) throw new ToolguardError('option', 'option format is missing: the format of the messages');
     const { json, kept } = pack(messages, opaque);
     const { text, origin, ...done } = this.fixed({ ...rest, operation: 'fix', list: true }, json);
@@ -185,12 +187,12 @@ export class Toolguard {
 
   /** Shortens a transcript with one list of messages, without parting calls from their results. */
   trim<Input extends string | Uint8Array>(input: Input, to: TrimTo, options: Omit<CheckOptions, 'edits'> = {}): Trimmed<Input extends string ? string : Uint8Array> {
-    const { count, ...limits } = to;
+    const { count, ...limits } = to ?? {};
+    if (count !== undefined && typeof count !== 'function') throw new ToolguardError('option', 'option count: expected a function');
     const request = { ...options, operation: 'trim', trim: { ...limits, counts: count !== undefined } };
     try {
       const { answer, text } = this.call(request, input, count);
-      const output = text === undefined ? input : typeof input === 'string' ? decoder.decode(text) : text;
-      return { output: output as never, changed: text !== undefined, report: answer.trimmed as TrimReport };
+      return { output: written(input, text) as never, changed: text !== undefined, report: answer.trimmed as TrimReport };
     } catch (e) {
       return { output: input as never, changed: false, report: null, error: internal(e) };
     }
@@ -238,8 +240,17 @@ function internal(e: unknown): ToolguardError {
   throw e;
 }
 
+/** Returns the new text in the form of the input, or the input itself if there is none. */
+function written(input: string | Uint8Array, text: Uint8Array | undefined): string | Uint8Array {
+  if (text === undefined || typeof input !== 'string') return text ?? input;
+  // The engine got a replacement character, so the text outside of the repairs would change.
+  const half = input.search(/\p{Surrogate}/u);
+  if (half >= 0) throw new ToolguardError('input', `half of a surrogate pair at index ${half}, which UTF-8 cannot hold: write it as an escape`);
+  return decoder.decode(text);
+}
+
 /** Makes the new list: old messages stay the same objects. */
-function relist<Message>(old: Message[], text: Uint8Array, origin: number[] | undefined, kept: Map<string, unknown>): Message[] {
+function relist<Message>(old: Message[], text: Uint8Array, origin: number[] | undefined, kept: Kept): Message[] {
   const fresh = JSON.parse(decoder.decode(text)) as unknown[];
   return fresh.map((m, i) => (origin?.[i] ?? -1) >= 0 ? old[origin![i]!]! : unpack(m, kept) as Message);
 }

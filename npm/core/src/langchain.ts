@@ -12,10 +12,16 @@ export type { SendingOptions } from './sending.js';
 
 /** Repairs messages. Those that did not change are the same objects. */
 export function repairMessages<Message>(toolguard: Toolguard, messages: Message[], options: SendingOptions = {}): Message[] {
+  let stored: ReturnType<typeof mapChatMessagesToStoredMessages>;
   try {
-    const stored = mapChatMessagesToStoredMessages(messages);
-    const repaired = repair(toolguard, stored, 'langchain', options);
-    if (repaired === stored) return messages;
+    stored = mapChatMessagesToStoredMessages(messages);
+  } catch (e) {
+    failed(e, options);
+    return messages;
+  }
+  const repaired = repair(toolguard, stored, 'langchain', options);
+  if (repaired === stored) return messages;
+  try {
     const old = new Map(stored.map((m, i) => [m, messages[i]!]));
     return repaired.map((m) => old.get(m) ?? mapStoredMessagesToChatMessages([m])[0] as Message);
   } catch (e) {

@@ -5,22 +5,26 @@ import { ToolguardError } from './error.js';
 /** What to do with values that JSON cannot hold: an error, or keep them as they are. */
 export type Opaque = 'error' | 'keep';
 
-/** The JSON of a list of messages, and the values that stand in it as texts. */
-export interface Packed {
-  json: string;
-  kept: Map<string, unknown>;
+/** The values that stand in JSON as texts, each of which begins with the mark. */
+export interface Kept {
+  mark: string;
+  values: Map<string, unknown>;
 }
 
+// Where repairs read the fields of objects: messages, their lists, and the elements of these. A text in the
+// place of an object would hide the calls and results in it.
+const structural = /^messages\[\d+\](\.data)?(\.(content|parts|tool_calls)(\[\d+\])?)?$/;
+
 /** Writes messages as JSON. */
-export function pack(messages: readonly unknown[], opaque: Opaque): Packed {
-  const kept = new Map<string, unknown>();
+export function pack(messages: readonly unknown[], opaque: Opaque): { json: string; kept: Kept } {
+  const values = new Map<string, unknown>();
   const mark = opaque === 'keep' ? `urn:uuid:${crypto.randomUUID()}:` : '';
   const above = new Set<object>();
 
   const opaqueValue = (value: unknown, path: string, what: string): unknown => {
-    if (!mark) throw new ToolguardError('lossy', `${path}: JSON cannot hold ${what}`);
-    const token = mark + kept.size;
-    kept.set(token, value);
+    if (!mark || structural.test(path)) throw new ToolguardError('lossy', `${path}: JSON cannot hold ${what}`);
+    const token = mark + values.size;
+    values.set(token, value);
     return token;
   };
 
@@ -70,11 +74,9 @@ export function pack(messages: readonly unknown[], opaque: Opaque): Packed {
     return copy ?? value;
   };
 
-  const parts = messages.map((m, i) => {
-    if (m === undefined) throw new ToolguardError('lossy', `messages[${i}]: JSON cannot hold undefined in a list`);
-    return JSON.stringify(plain(m, `messages[${i}]`));
-  });
-  return { json: `[${parts.join(',')}]`, kept };
+  // Array.from also visits the holes of a sparse list.
+  const parts = Array.from(messages, (m, i) => JSON.stringify(plain(m, `messages[${i}]`)));
+  return { json: `[${parts.join(',')}]`, kept: { mark, values } };
 }
 
 /** Reports whether a prototype is that of plain objects, perhaps of another realm. */
@@ -83,9 +85,14 @@ function sameRealm(proto: unknown): boolean {
 }
 
 /** Puts the values back that stood in JSON as texts. */
-export function unpack(value: unknown, kept: Map<string, unknown>): unknown {
-  if (kept.size === 0) return value;
-  if (typeof value === 'string') return kept.has(value) ? kept.get(value) : value;
+export function unpack(value: unknown, kept: Kept): unknown {
+  if (kept.values.size === 0) return value;
+  if (typeof value === 'string') {
+    if (kept.values.has(value)) return kept.values.get(value);
+    // A repair that keeps a result as text writes the JSON of its values.
+    if (value.includes(kept.mark)) throw new ToolguardError('lossy', 'the repair would write a value that JSON cannot hold into a text');
+    return value;
+  }
   if (Array.isArray(value)) return value.map((v) => unpack(v, kept));
   if (typeof value === 'object' && value !== null) {
     for (const [key, v] of Object.entries(value)) (value as Record<string, unknown>)[key] = unpack(v, kept);

@@ -6,7 +6,7 @@ import { ToolguardError, type FixOptions, type Fixed, type MessagesOptions, type
 export interface SendingOptions extends Omit<FixOptions, 'format' | 'request' | 'send' | 'name'> {
   /** Is called after a repair. */
   onRepair?: (done: Pick<Fixed<never>, 'before' | 'after' | 'repairs'>) => void;
-  /** Is called if a history cannot be checked or repaired. It is then sent as it was. */
+  /** Is called if a history cannot be checked or repaired, which is then sent as it was, or if `onRepair` throws. */
   onError?: (error: unknown) => void;
 }
 
@@ -23,18 +23,33 @@ export function sending(options: SendingOptions): FixOptions {
   return { ...fix, send: true, strategies, allowFor: [...(fix.allowFor ?? []), ...allowFor] as never };
 }
 
+/** Throws unless it gets an engine: a forgotten await would send every history as it was. */
+export function ready(toolguard: Toolguard): void {
+  if (typeof toolguard?.fixMessages !== 'function') throw new ToolguardError('option', 'expected an engine as the first argument: await load()');
+}
+
+/** Tells what was repaired. A fault of the listener does not undo the repair. */
+export function repaired(done: Parameters<NonNullable<SendingOptions['onRepair']>>[0], options: SendingOptions): void {
+  try {
+    options.onRepair?.(done);
+  } catch (e) {
+    options.onError?.(e);
+  }
+}
+
 /** Repairs messages. If they cannot be repaired, they stay as they are, as do those that did not change. */
 export function repair<Message>(toolguard: Toolguard, messages: Message[], format: MessagesOptions['format'], options: SendingOptions): Message[] {
+  ready(toolguard);
+  let done;
   try {
-    const done = toolguard.fixMessages(messages, { ...sending(options), format, opaque: 'keep' });
+    done = toolguard.fixMessages(messages, { ...sending(options), format, opaque: 'keep' });
     if (done.error) throw done.error;
-    if (!done.changed) return messages;
-    options.onRepair?.(done);
-    return done.messages;
   } catch (e) {
     failed(e, options);
     return messages;
   }
+  if (done.changed) repaired(done, options);
+  return done.messages;
 }
 
 /** Reports an error. Those of options are mistakes of the caller. */
