@@ -140,6 +140,7 @@ class Module(unittest.TestCase):
         deep = "[" * 3000 + "]" * 3000
         odd = [
             (json.dumps(good)[:-9], "invalid-json"), (json.dumps(good).encode()[:-9] + b"\xff", "invalid-json"),
+            (json.dumps(good).encode().replace(b"ls", b"\xff"), "invalid-utf8"),
             (deep, "too-deep"), ("\ud800" + json.dumps(good), "bad-request"), (json.dumps("x" * (65 << 20)), "too-large"),
         ]  # fmt: skip
         given = [good]
@@ -160,7 +161,7 @@ class Module(unittest.TestCase):
         for _ in range(100_000):
             nested = [nested]
         got = list(tg.filter_rows([good, {"messages": nested}, good]))
-        self.assertEqual([(v.keep, v.error) for _, v in got], [(True, None), (False, "nested too deep"), (True, None)])
+        self.assertEqual([(v.rules, v.error) for _, v in got], [((), None), (("too-deep",), "nested too deep"), ((), None)])
         while nested:  # else freeing it would be as deep
             nested = nested[0]
 

@@ -409,8 +409,14 @@ def _judge(b: _Batch, options: Dict[str, Any]) -> Iterator[Any]:
     if b.fault is not None:
         raise b.fault
     if b.sent is None:
-        what = "not UTF-8" if b.lines else "nested too deep"
-        yield b.rows[0], Verdict(False, rules=("invalid-json",), error=what)
+        row = b.rows[0]
+        rule, what = ("invalid-utf8", "not UTF-8") if b.lines else ("too-deep", "nested too deep")
+        if b.lines:
+            try:
+                json.loads(row.decode(errors="replace"))
+            except (ValueError, RecursionError):
+                rule = "invalid-json"
+        yield row, Verdict(False, rules=(rule,), error=what)
         return None
     try:
         answer = b.sent.wait()
