@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 import unittest
+from unittest import mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import rows as make
@@ -104,6 +105,23 @@ class Module(unittest.TestCase):
             list(tg.filter_rows([{"messages": CLOSED}, {"messages": {1}}]))
         with self.assertRaisesRegex(ValueError, "row 0: expected one line"):
             list(tg.filter_rows(["{\n}"]))
+        circle = {"messages": CLOSED}
+        circle["self"] = circle
+        deep = CLOSED
+        for _ in range(3000):
+            deep = [deep]
+        for f in (tg.check, tg.fix, lambda t: tg.trim(t, keep_last=1)):
+            with self.assertRaisesRegex(ValueError, "Circular reference"):
+                f(circle)
+            with self.assertRaisesRegex(ValueError, "nested too deep"):
+                f(deep)
+        with self.assertRaisesRegex(ValueError, "row 0: Circular reference"):
+            list(tg.filter_rows([circle]))
+        for request in ({"messages": OPEN}, json.dumps(OPEN)):
+            with self.assertRaisesRegex(TypeError, "messages: expected a list, got (dict|str)"):
+                tg.fix_messages(request, send=True)
+        with self.assertRaisesRegex(TypeError, "row 1: the value: expected keys of the type str, got 7"):
+            list(tg.filter_rows([{"messages": CLOSED}, {"messages": OPEN, 7: "x"}], True, strategy={"missing-tool-result": "insert"}))
         with self.assertRaisesRegex(TypeError, "select: expected a list"):
             tg.check(OPEN, select="pairing")
         with self.assertRaises(tg.NotTranscriptError):
@@ -122,6 +140,7 @@ class Module(unittest.TestCase):
         deep = "[" * 3000 + "]" * 3000
         odd = [
             (json.dumps(good)[:-9], "invalid-json"), (json.dumps(good).encode()[:-9] + b"\xff", "invalid-json"),
+            (json.dumps(good).encode().replace(b"ls", b"\xff"), "invalid-utf8"),
             (deep, "too-deep"), ("\ud800" + json.dumps(good), "bad-request"), (json.dumps("x" * (65 << 20)), "too-large"),
         ]  # fmt: skip
         given = [good]
@@ -142,9 +161,117 @@ class Module(unittest.TestCase):
         for _ in range(100_000):
             nested = [nested]
         got = list(tg.filter_rows([good, {"messages": nested}, good]))
-        self.assertEqual([(v.keep, v.error) for _, v in got], [(True, None), (False, "nested too deep"), (True, None)])
+        self.assertEqual([(v.rules, v.error) for _, v in got], [((), None), (("too-deep",), "nested too deep"), ((), None)])
         while nested:  # else freeing it would be as deep
             nested = nested[0]
+
+    def test_rows_that_raise(self):
+        """An exception of the rows comes after the rows before it, whether they or this module raise it."""
+
+        def rows(bad):
+            for i in range(2000):
+                if i == 1500:
+                    if bad is None:
+                        raise OSError("no more")
+                    yield bad
+                yield {"messages": CLOSED, "i": i}
+
+        for bad, kind in ((None, OSError), ({"messages": {1}}, TypeError)):
+            for options in ({}, {"format": "openai-chat"}, {"batch": 7}):
+                got = []
+                with self.assertRaisesRegex(kind, "no more|row 1500: messages: set"):
+                    for row, v in tg.filter_rows(rows(bad), **options):
+                        got.append((row["i"], v.keep))
+                self.assertEqual(got, [(i, True) for i in range(1500)])
+
+    def test_interrupts(self):
+        """Ctrl-C at any time, also while the process starts or ends, leaves nothing behind that hangs, and no process."""
+        code = """
+import os, signal, sys, threading, time
+import toolguard_transcripts as tg
+def interrupts():
+    while not stop.is_set():
+        time.sleep(0.003)
+        os.kill(os.getpid(), signal.SIGINT)
+stop, n, end = threading.Event(), 0, time.monotonic() + float(sys.argv[1])
+rows = [{"messages": [{"role": "user", "content": "hi"}]}] * 100
+thread = threading.Thread(target=interrupts)
+while n == 0 or time.monotonic() < end:
+    try:
+        if not thread.ident:
+            thread.start()
+        for _ in tg.filter_rows(rows, format="openai-chat", batch=10):
+            pass
+        tg.close()
+    except KeyboardInterrupt:
+        n += 1
+signal.signal(signal.SIGINT, lambda *_: None)
+stop.set()
+thread.join()
+print(tg.check([])["errors"], flush=True)
+os.system("ps -o args= --ppid %d | grep -c 'serve --stdio$'" % os.getpid())
+"""
+        run = subprocess.run([sys.executable, "-c", code, "20" if LONG else "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+        self.assertEqual(run.stdout.split(), [b"0", b"1"], run.stderr)
+
+    def test_in_handler(self):
+        """The handler of a signal may call it, whatever it interrupts."""
+        code = """
+import signal, time
+import toolguard_transcripts as tg
+n = 0
+def handler(*_):
+    global n
+    n += tg.check([{"role": "user", "content": "hi"}])["conversations"]
+signal.signal(signal.SIGALRM, handler)
+tg.version()
+rows = [{"messages": [{"role": "user", "content": "hi"}]}] * 100
+for _ in range(100):
+    signal.setitimer(signal.ITIMER_REAL, 0.004)
+    was, end = n, time.monotonic() + 30
+    while n == was and time.monotonic() < end:
+        assert sum(v.keep for _, v in tg.filter_rows(rows, format="openai-chat", batch=10)) == 100
+print(n)
+"""
+        run = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+        self.assertEqual(run.stdout, b"100\n", run.stderr)
+
+    def test_no_thread(self):
+        """A call that cannot start a thread fails, and the next one works."""
+        tg.close()
+        with mock.patch("threading.Thread.start", side_effect=RuntimeError("can't start new thread")):
+            with self.assertRaisesRegex(RuntimeError, "can't start"):
+                tg.check(OPEN)
+        self.assertEqual(tg.check(OPEN)["errors"], 1)
+
+    def test_fork_while_closing(self):
+        """A thread closes the server again and again while another one forks."""
+        done = threading.Event()
+
+        def closes():
+            while not done.is_set():
+                tg.close()
+                try:
+                    tg.check(OPEN)
+                except tg.ToolguardError as error:
+                    self.assertEqual(error.code, "closed")
+
+        thread, was = threading.Thread(target=closes), sys.getswitchinterval()
+        thread.start()
+        sys.setswitchinterval(1e-5)
+        try:
+            with mock.patch("sys.unraisablehook") as unraisable:
+                for _ in range(1000 if LONG else 100):
+                    pid = os.fork()
+                    if pid == 0:
+                        os._exit(0)
+                    os.waitpid(pid, 0)
+            unraisable.assert_not_called()
+        finally:
+            sys.setswitchinterval(was)
+            done.set()
+            thread.join(60)
+        self.assertFalse(thread.is_alive())
 
     def test_same_as_filter(self):
         """50,000 rows with 500 broken: what filter keeps, and why it rejects."""
@@ -337,17 +464,23 @@ class Module(unittest.TestCase):
         """A program that is missing, too old or always dies is an exception and no hang."""
         with tempfile.TemporaryDirectory() as d:
             for script, want in (
-                (None, "FileNotFoundError"), ("exit 2", "crashed: .* ended with the exit code 2"),
-                ("read line; exit 7", "crashed: toolguard died 11 times"), ("printf half; exit 1", "crashed: toolguard died 11 times"),
+                (None, "not-installed: .*/toolguard cannot be started: .*No such file"), ("exit 2", "not-installed: .* ended with the exit code 2"),
+                ("read line; exit 7", "not-installed: .* exit code 7"), ("printf half; exit 1", "not-installed: .* exit code"),
+                ("echo '{}'; read line; exec sleep 9", "not-installed: .* answers nothing"), ("exec yes", "not-installed: .* answers nothing"), ("exec cat /dev/zero", "not-installed"),
+                ("[ -e $0.once ] && exit 7; touch $0.once; read line; echo '{\"v\":1,\"report\":{}}'; read line", "{}\ncrashed: toolguard died 11 times"),
             ):  # fmt: skip
                 path = os.path.join(d, "toolguard")
                 if script is not None:
                     with open(path, "w") as f:
                         f.write("#!/bin/sh\n" + script + "\n")
                     os.chmod(path, 0o755)
-                code = "import toolguard_transcripts as tg\ntry:\n tg.check([])\nexcept tg.ToolguardError as e: print(f'{e.code}: {e}')\nexcept OSError as e: print(type(e).__name__)"
+                code = "import toolguard_transcripts as tg\ntry:\n print(tg.check([]))\n tg.check([])\nexcept tg.ToolguardError as e: print(f'{e.code}: {e}')"
                 run = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, timeout=60, env={**os.environ, "TOOLGUARD_BINARY": path})
                 self.assertRegex(run.stdout.decode(), want)
+                rows = "import toolguard_transcripts as tg\nprint([v.rules for _, v in tg.filter_rows([{}], format='openai-chat')])"
+                run = subprocess.run([sys.executable, "-c", rows], stderr=subprocess.PIPE, timeout=60, env={**os.environ, "TOOLGUARD_BINARY": path})
+                if not want.startswith("{"):
+                    self.assertIn(b"ToolguardError", run.stderr, "rows are not to blame")
 
 
 if __name__ == "__main__":

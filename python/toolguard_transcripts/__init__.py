@@ -220,6 +220,8 @@ def fix_messages(messages: List[Message], *, format: Optional[str] = None, **opt
 
     The list itself is returned if nothing changed. Otherwise the messages that did not change are the same objects.
     """
+    if not isinstance(messages, (list, tuple)):
+        raise TypeError(f"messages: expected a list, got {type(messages).__name__}")
     fixed = fix(messages, format=format, **options)
     if not fixed.changed:
         return messages
@@ -292,7 +294,8 @@ def filter_rows(
     """Judges the rows of a dataset as ``toolguard filter`` does. It yields each row once, in order, with its verdict.
 
     A row is a JSON value, or a line of JSON as ``str`` or ``bytes``. With ``fix``, a repaired row is yielded instead of
-    the original; it is kept. Rows are read ahead in batches. Without ``format``, the first rows must show theirs.
+    the original; it is kept. Rows are read ahead in batches; an exception of theirs comes after the rows
+    before it. Without ``format``, the first rows must show theirs.
     """
     options = {
         "op": "filter", "fix": fix, "fail_on": fail_on, **_judged(format, provider, send, tools, select, ignore, severity, max_findings),
@@ -306,34 +309,40 @@ def filter_rows(
 class _Batch:
     """Some rows that are sent together."""
 
-    __slots__ = ("rows", "texts", "lines", "size", "sent")
+    __slots__ = ("first", "rows", "texts", "lines", "size", "sent", "fault")
 
-    def __init__(self, lines: bool) -> None:
+    def __init__(self, lines: bool, first: int) -> None:
+        self.first = first  # the number of the first row
         self.rows: List[Any] = []
         self.texts: List[str] = []  # each as JSON; "" for one that has none
         self.lines = lines
         self.size = 0
         self.sent: Optional[Pending] = None
+        self.fault: Optional[Exception] = None  # what came instead of rows
 
     def send(self, options: Dict[str, Any]) -> None:
         self.sent = send(options, ("lines" if self.lines else "rows", self.texts))
 
 
 def _batches(rows: Iterator[Any], most: int) -> Iterator[_Batch]:
-    """Puts rows together. Lines and values are sent in different ways."""
+    """Puts rows together. Lines and values are sent in different ways. An exception comes after the rows before it."""
     b: Optional[_Batch] = None
+    fault: Optional[Exception] = None
     dumps = json.JSONEncoder(allow_nan=False).encode
     for n in itertools.count():
         try:
             row = next(rows)
         except StopIteration:
             break
+        except Exception as error:
+            fault = error
+            break
         lines = isinstance(row, (str, bytes))
         if b is not None and (b.lines != lines or len(b.rows) >= most or b.size >= _CHARACTERS):
             yield b
             b = None
         if b is None:
-            b = _Batch(lines)
+            b = _Batch(lines, n)
         try:
             text = dumps(_line(row) if lines else row)
         except UnicodeDecodeError:
@@ -341,20 +350,25 @@ def _batches(rows: Iterator[Any], most: int) -> Iterator[_Batch]:
         except RecursionError:
             text = ""
         except (TypeError, ValueError) as error:
-            raise type(error)(f"row {n}: {_fault(row) or error}") from None
+            fault = type(error)(f"row {n}: {_fault(row) or error}")
+            break
         b.rows.append(row)
         b.texts.append(text or "null")
         b.size += len(text)
         if not text:  # it has a verdict of its own
             yield from _apart(b)
             b = None
-    if b is not None:
+    if b is not None and b.rows:
+        yield b
+    if fault is not None:
+        b = _Batch(False, n)
+        b.fault = fault
         yield b
 
 
 def _apart(b: _Batch) -> Iterator[_Batch]:
     """Parts a batch from its last row, which cannot be sent."""
-    last = _Batch(b.lines)
+    last = _Batch(b.lines, b.first + len(b.rows) - 1)
     last.rows = [b.rows.pop()]
     b.texts.pop()
     if b.rows:
@@ -392,9 +406,17 @@ _OF_ROWS = ("too-large", "broken", "bad-request", "internal", "crashed")
 
 def _judge(b: _Batch, options: Dict[str, Any]) -> Iterator[Any]:
     """Yields the rows of a batch with their verdicts, and returns their format."""
+    if b.fault is not None:
+        raise b.fault
     if b.sent is None:
-        what = "not UTF-8" if b.lines else "nested too deep"
-        yield b.rows[0], Verdict(False, rules=("invalid-json",), error=what)
+        row = b.rows[0]
+        rule, what = ("invalid-utf8", "not UTF-8") if b.lines else ("too-deep", "nested too deep")
+        if b.lines:
+            try:
+                json.loads(row.decode(errors="replace"))
+            except (ValueError, RecursionError):
+                rule = "invalid-json"
+        yield row, Verdict(False, rules=(rule,), error=what)
         return None
     try:
         answer = b.sent.wait()
@@ -407,7 +429,7 @@ def _judge(b: _Batch, options: Dict[str, Any]) -> Iterator[Any]:
             raise
         yield b.rows[0], Verdict(False, rules=(error.code,), error=str(error))
         return None
-    for row, v in zip(b.rows, answer["verdicts"]):
+    for n, (row, v) in enumerate(zip(b.rows, answer["verdicts"]), b.first):
         if len(v) == 1 and v["keep"]:
             yield row, _KEEP
         elif v["keep"]:
@@ -416,6 +438,9 @@ def _judge(b: _Batch, options: Dict[str, Any]) -> Iterator[Any]:
                 continue
             repaired = "row" in v or "line" in v
             if repaired:
+                fault = None if b.lines else _fault(row)
+                if fault is not None:  # it would not come back
+                    raise TypeError(f"row {n}: {fault}")
                 row = _as_given(row, v)
             yield row, Verdict(True, repaired=repaired, warned=tuple(v.get("warned", ())))
         else:
@@ -426,8 +451,8 @@ def _judge(b: _Batch, options: Dict[str, Any]) -> Iterator[Any]:
 def _one_by_one(b: _Batch, options: Dict[str, Any]) -> Iterator[Any]:
     """Sends each row of a batch alone, as a line, which may be nested as deep as a row of a file."""
     singles = []
-    for row, text in zip(b.rows, b.texts):
-        one = _Batch(True)
+    for n, (row, text) in enumerate(zip(b.rows, b.texts), b.first):
+        one = _Batch(True, n)
         one.rows, one.texts = [row], [text if b.lines else json.dumps(text)]
         singles.append(one)
     dialect: Optional[str] = options["from"] or options.get("like")
@@ -519,8 +544,15 @@ def _only_json(transcript: Any) -> None:
             raise TypeError(fault)
 
 
-def _fault(value: Any, path: str = "") -> Optional[str]:
-    """Says where a value has something that JSON does not, None if nowhere."""
+def _fault(value: Any) -> Optional[str]:
+    """Says where a value has something that JSON does not, None if nowhere or too deep."""
+    try:
+        return _fault_in(value, "")
+    except RecursionError:
+        return None
+
+
+def _fault_in(value: Any, path: str) -> Optional[str]:
     if value is None or isinstance(value, (bool, int, str)):
         return None
     if isinstance(value, float):
@@ -532,7 +564,7 @@ def _fault(value: Any, path: str = "") -> Optional[str]:
     elif not isinstance(value, (list, tuple)):
         return f"{path or 'the value'}: {type(value).__name__} has no form in JSON"
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-        fault = _fault(inner, f"{path}.{key}" if path else str(key))
+        fault = _fault_in(inner, f"{path}.{key}" if path else str(key))
         if fault is not None:
             return fault
     return None

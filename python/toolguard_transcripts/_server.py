@@ -10,12 +10,13 @@ import atexit
 import collections
 import json
 import os
+import queue
 import shutil
 import subprocess
 import sys
 import sysconfig
 import threading
-from typing import IO, Any, Deque, Dict, List, Optional, Tuple
+from typing import IO, Any, Deque, Dict, List, Optional, Tuple, Union
 
 # How many bytes of requests may be without an answer. Callers wait while there are more.
 MOST_WAITING = 16 << 20
@@ -26,7 +27,10 @@ PIPE = 1 << 20
 
 
 class ToolguardError(Exception):
-    """A request that toolguard could not do. ``code`` is one of those in docs/serve.md, or ``"crashed"``."""
+    """A request that toolguard could not do.
+
+    ``code`` is one of those in docs/serve.md, ``"not-installed"``, ``"crashed"`` or ``"closed"``.
+    """
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -63,24 +67,33 @@ def binary() -> str:
 class Pending:
     """A request and, later, its answer."""
 
-    __slots__ = ("line", "answer", "error", "done", "forked")
+    __slots__ = ("line", "size", "end", "answer", "error", "done", "pid")
 
     def __init__(self, line: bytes) -> None:
         self.line = line
+        self.size = len(line)
+        self.end = 0  # the size of all requests up to this one, from some request on
         self.answer = b""
         self.error: Optional[ToolguardError] = None
-        self.done = threading.Event()
-        self.forked = False  # it was sent by the parent of this process, whose answer it is
+        self.done = threading.Lock()  # free once there is an answer or an error. An interrupt leaves it as it is
+        self.done.acquire()
+        self.pid = os.getpid()
 
-    def fail(self, error: ToolguardError) -> None:
-        self.error = error
-        self.done.set()
+    def settle(self, answer: bytes = b"", error: Optional[ToolguardError] = None) -> None:
+        self.answer, self.error = answer, error
+        self.done.release()
+        self.line = b""
+
+    def join(self) -> None:
+        with self.done:
+            pass
 
     def wait(self) -> Dict[str, Any]:
         """The answer. An error in it is raised."""
-        if self.forked:
-            return _place.server.send(self.line).wait()
-        self.done.wait()
+        if not self.answer and self.error is None:
+            if self.pid != os.getpid():  # a fork: the answer goes to the parent
+                return _place.server.send(self.line).wait()
+            self.join()
         if self.error is not None:
             raise self.error
         answer: Dict[str, Any] = json.loads(self.answer)
@@ -92,89 +105,123 @@ class Pending:
 
 
 class Server:
-    """The process, and the requests that it has not answered yet, in order."""
+    """The process, and the requests that it has not answered yet, in order.
+
+    Callers take no lock, so that an interrupt or the handler of a signal can come at any time. One thread starts the process,
+    writes to it and sees to its end, and another one reads from it.
+    """
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.changed = threading.Condition(self.lock)
+        self.lock = threading.Lock()  # of the two threads; a fork waits for it
         self.pending: Deque[Pending] = collections.deque()
+        # What wakes the thread that writes: True, a process that has died, or None at the end.
+        self.wakes: queue.SimpleQueue[Union[bool, subprocess.Popen[bytes], None]] = queue.SimpleQueue()
         self.sent = 0  # how many of them the current process has been sent
-        self.bytes = 0  # of all of them
+        self.path = ""
         self.process: Optional[subprocess.Popen[bytes]] = None
         self.deaths = 0  # since the last answer
         self.answers = 0
-        self.closed = False
-        self.threads: List[threading.Thread] = []
+        self.closing = self.closed = False
+        self.only = threading.Lock()  # held by the thread that writes
+        self.writer: Optional[threading.Thread] = None
+        self.reader: Optional[threading.Thread] = None
 
     def send(self, line: bytes) -> Pending:
         """Sends a request, which ends with a line feed. It waits while too much is without an answer."""
         p = Pending(line)
-        with self.changed:
-            while self.bytes and self.bytes + len(line) > MOST_WAITING and not self.closed:
-                self.changed.wait()
-            if self.closed:
-                raise ToolguardError("closed", "the server was closed")
-            if self.process is None:
-                self._start()
-            if not self.threads:
-                self.threads = [threading.Thread(target=f, name="toolguard", daemon=True) for f in (self._write, self._read)]
-                for t in self.threads:
-                    t.start()
-            self.pending.append(p)
-            self.bytes += len(line)
-            self.changed.notify_all()
+        while True:
+            try:
+                first, last = self.pending[0], self.pending[-1]
+            except IndexError:
+                p.end = p.size
+                break
+            p.end = last.end + p.size
+            if p.end - first.end + first.size <= MOST_WAITING:
+                break
+            first.join()
+        if self.writer is None:
+            threading.Thread(target=self._write, name="toolguard", daemon=True).start()
+        self.pending.append(p)
+        if self.closed:
+            raise ToolguardError("closed", "the server was closed")
+        self.wakes.put(True)
         return p
-
-    def _start(self) -> None:
-        """Starts the process. The lock is held."""
-        # It is no part of the terminal's group, so that Ctrl-C ends the program and not only the process, which
-        # ends with its input.
-        self.process = subprocess.Popen(
-            [binary(), "serve", "--stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True
-        )
-        for pipe in (self.process.stdin, self.process.stdout):
-            _widen(pipe)
-        self.sent = 0
 
     def _write(self) -> None:
         """Writes requests in the order in which they came."""
+        if not self.only.acquire(blocking=False):
+            return  # two first calls at a time
+        self.writer = threading.current_thread()
         while True:
-            with self.changed:
-                while not self.closed and (self.process is None or self.sent >= self._most()):
-                    self.changed.wait()
-                if self.closed:
+            wake = self.wakes.get()
+            if wake is None or self.closing:
+                break
+            if not isinstance(wake, bool):
+                self._died(wake)
+            try:
+                self._pump()
+            except (OSError, RuntimeError) as error:
+                self._give_up("not-installed", f"{self.path} cannot be started: {error}")
+            except ToolguardError as error:
+                self._give_up(error.code, str(error))
+        self.closed = True
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            if self.reader is not None:
+                self.reader.join()
+            _close(self.process)
+            self.process = None
+        self._give_up("closed", "the server was closed")
+
+    def _pump(self) -> None:
+        """Writes all that may be written. After deaths without an answer, one of many requests may be to blame."""
+        while not self.closing:
+            with self.lock:
+                if self.sent >= (min(len(self.pending), 1) if self.deaths > 1 else len(self.pending)):
                     return
+                if self.process is None:
+                    self._start()
                 assert self.process is not None and self.process.stdin is not None
-                pipe, line = self.process.stdin, self.pending[self.sent].line
+                process, pipe, line = self.process, self.process.stdin, self.pending[self.sent].line
                 self.sent += 1
             try:
                 rest = memoryview(line)
                 while rest:
                     rest = rest[pipe.write(rest) :]
             except (OSError, ValueError):
-                pass  # whoever reads learns that the process has died, and all is sent again
-
-    def _most(self) -> int:
-        """How many requests may be sent. After deaths without an answer, one of many requests may be to blame."""
-        return min(len(self.pending), 1) if self.deaths > 1 else len(self.pending)
-
-    def _read(self) -> None:
-        """Reads answers, and starts the process again if it dies."""
-        while True:
-            with self.changed:
-                while self.process is None and not self.closed:
-                    self.changed.wait()
-                if self.closed:
-                    return
-                process = self.process
-            assert process is not None and process.stdout is not None
-            try:
-                self._answers(process.stdout)
-            except (OSError, ValueError):
-                pass
-            self._died(process)
-            if self.closed:
+                process.kill()  # its reader wakes this thread
                 return
+
+    def _start(self) -> None:
+        """Starts the process, and a thread that reads its answers. The lock is held."""
+        # It is no part of the terminal's group, so that Ctrl-C ends the program and not only the process, which
+        # ends with its input.
+        self.path = binary()
+        process = subprocess.Popen(
+            [self.path, "serve", "--stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True
+        )
+        for pipe in (process.stdin, process.stdout):
+            _widen(pipe)
+        try:
+            self.reader = threading.Thread(target=self._read, args=(process,), name="toolguard", daemon=True)
+            self.reader.start()
+        except RuntimeError:
+            process.kill()
+            process.wait()
+            _close(process)
+            raise
+        self.process, self.sent = process, 0
+
+    def _read(self, process: subprocess.Popen[bytes]) -> None:
+        """Reads answers until the process dies."""
+        try:
+            assert process.stdout is not None
+            self._answers(process.stdout)
+        except (OSError, ValueError):
+            pass
+        process.kill()
+        self.wakes.put(process)
 
     def _answers(self, pipe: IO[bytes]) -> None:
         """Passes answers on until the pipe ends. An answer that is not complete is none."""
@@ -183,68 +230,62 @@ class Server:
             got = pipe.read(256 << 10)
             if not got:
                 return
+            if not parts and got[:1] != b"{":
+                raise ValueError("not an answer")
             lines = got.split(b"\n")
             parts.append(lines[0])
             if len(lines) == 1:
                 continue
             lines[0] = b"".join(parts)
             parts = [lines.pop()]
-            with self.changed:
-                if self.closed:
-                    return
+            if not parts[0]:
+                parts = []
+            with self.lock:
                 for line in lines:
-                    p = self.pending.popleft()
+                    if not line.startswith(b'{"v":1,') or not self.sent:
+                        raise ValueError("not an answer")
                     self.sent -= 1
-                    self.bytes -= len(p.line)
-                    p.line, p.answer = b"", line
-                    p.done.set()
-                self.deaths = 0
-                self.answers += len(lines)
-                self.changed.notify_all()
+                    self.answers += 1
+                    self.deaths = 0
+                    self.pending.popleft().settle(line)
+                more = self.sent < len(self.pending)
+            if more:
+                self.wakes.put(True)
 
     def _died(self, process: subprocess.Popen[bytes]) -> None:
-        """Starts the process again if there are requests without an answer."""
-        _close(process)
-        process.kill()
+        """Notes that the process has died."""
         code = process.wait()
-        with self.changed:
-            self.process = None
-            if self.closed or not self.pending:
-                return
-            self.deaths += 1
-            if self.answers == 0 and code == 2:
-                self._give_up(len(self.pending), f"{binary()} serve ended with the exit code 2: is it too old?")
-            elif self.deaths > MOST_DEATHS:
-                self._give_up(1, f"toolguard died {self.deaths} times at this request, at last with the exit code {code}")
-                self.deaths = 0
-            if self.pending:
-                try:
-                    self._start()
-                except (OSError, ToolguardError) as error:
-                    self._give_up(len(self.pending), str(error))
-            self.changed.notify_all()
+        _close(process)
+        with self.lock:
+            self.process, self.sent = None, 0
+        if not self.pending:
+            return
+        self.deaths += 1
+        if self.answers == 0 and (code == 2 or self.deaths > MOST_DEATHS):
+            end = f"answers nothing and ended with the exit code {code}: is it toolguard, and new enough?"
+            self._give_up("not-installed", f"{self.path} serve {end}")
+        elif self.deaths > MOST_DEATHS:
+            self._give_up("crashed", f"toolguard died {self.deaths} times at this request, at last with the exit code {code}", 1)
+        else:
+            return
+        self.deaths = 0
 
-    def _give_up(self, n: int, message: str) -> None:
-        """Fails the first requests. The lock is held."""
-        for _ in range(n):
-            p = self.pending.popleft()
-            self.bytes -= len(p.line)
-            p.fail(ToolguardError("crashed", message))
-        self.sent = 0
+    def _give_up(self, code: str, message: str, most: int = sys.maxsize) -> None:
+        """Fails the first requests. There is no process."""
+        with self.lock:
+            for _ in range(min(most, len(self.pending))):
+                self.pending.popleft().settle(error=ToolguardError(code, message))
+            self.sent = 0
 
     def close(self) -> None:
         """Ends the process. Requests without an answer fail."""
-        with self.changed:
-            process, self.closed, self.process = self.process, True, None
-            while self.pending:
-                self.pending.popleft().fail(ToolguardError("closed", "the server was closed"))
-            self.changed.notify_all()
+        self.wakes.put(None)
+        self.closing = True
+        process, writer = self.process, self.writer
         if process is not None:
-            process.kill()
-            process.wait()
-            for t in self.threads:
-                t.join()
-            _close(process)
+            process.kill()  # else a write may take for ever
+        if writer is not None:
+            writer.join()
 
     def forget(self) -> None:
         """In the child of a fork: the process and the threads are those of the parent."""
@@ -253,8 +294,6 @@ class Server:
         if process is not None:
             _close(process)  # else the process of the parent would not see the end of its input
             process.returncode = 0  # it is no child of this process
-        for p in self.pending:
-            p.forked = True
 
 
 def _close(process: subprocess.Popen[bytes]) -> None:
@@ -280,19 +319,23 @@ class _Place:
 
     def __init__(self) -> None:
         self.server = Server()
+        self.held = threading.local()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(before=self.before, after_in_parent=self.parent, after_in_child=self.child)
 
-    # The lock is held while the process is forked, so that the child has no half of a change.
+    # The lock is held while the process is forked, so that the child has no half of a change. Meanwhile, another thread
+    # may close the server, which is then another one.
     def before(self) -> None:
-        self.server.lock.acquire()
+        self.held.server = self.server
+        self.held.server.lock.acquire()
 
     def parent(self) -> None:
-        self.server.lock.release()
+        self.held.server.lock.release()
 
     def child(self) -> None:
-        old, self.server = self.server, Server()
-        old.forget()
+        self.held.server.forget()
+        self.server.forget()
+        self.server = Server()
 
 
 _place = _Place()

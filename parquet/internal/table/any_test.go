@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"unicode/utf8"
 
@@ -104,7 +105,7 @@ func (c chance) node(depth int) parquet.Node {
 func (c chance) value(n parquet.Node) parquet.Value {
 	extreme := pick(c, 0, 1, -1, 1<<31-1, -1<<31, int64(c.Uint64()), 1<<63-1, -1<<63, 253402300800e6)
 	text := func() []byte {
-		return []byte(pick(c, "", "x", "same", "\x00", "\xff\xfe", "\xed\xa0\x80", "\u2028\"\\\n", "null", "é", fmt.Sprint(c.Uint64()), string(bytes.Repeat([]byte("long "), c.IntN(300)))))
+		return []byte(pick(c, "", "x", "same", "\x00", "\xff\xfe", "\xed\xa0\x80", "\u2028\"\\\n", "null", "é", strconv.FormatUint(c.Uint64(), 10), string(bytes.Repeat([]byte("long "), c.IntN(300)))))
 	}
 	switch t := n.Type(); t.Kind() {
 	case parquet.Boolean:

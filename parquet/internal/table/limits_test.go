@@ -92,6 +92,30 @@ func TestLargeInMemory(t *testing.T) {
 	}
 }
 
+// TestLargeRow: a row that takes too much memory when it is written again is refused, and copied if its group is.
+func TestLargeRow(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		A string `parquet:"a"`
+	}
+	path := filepath.Join(t.TempDir(), "in.parquet")
+	writeOnePage(t, path, row{strings.Repeat("x", 1<<20)}, row{"y"})
+	for memory, want := range map[int64]string{
+		23 << 20: path + ": row group 1: column a: a row of 1 MB, and at most 1 MB fit in the memory of the run when they are written: allow more with --max-memory",
+		24 << 20: "<nil>",
+	} {
+		if got := fmt.Sprint(copyExcept(path, path+".copy", memory, 2, func(i int) bool { return i == 1 })); got != want {
+			t.Errorf("%d: %s, want %s", memory, got, want)
+		}
+		if err := copyExcept(path, path+".copy", memory, 2, func(i int) bool { return i == 0 }); err != nil {
+			t.Error(err)
+		}
+		if err := copyExcept(path, path+".copy", memory, 2, func(int) bool { return false }); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestEmptyGroup: pages of a group without rows may be nowhere.
 func TestEmptyGroup(t *testing.T) {
 	t.Parallel()

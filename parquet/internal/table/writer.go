@@ -67,6 +67,9 @@ func (w *Writer) Replace(row int64, by lines.Row) error {
 			if !is {
 				values = c.row
 			}
+			if _, err := w.size(c, values); err != nil {
+				return err
+			}
 			if _, err := w.enc.ColumnWriters()[i].WriteRowValues(values); err != nil {
 				return err
 			}
@@ -305,7 +308,23 @@ func (w *Writer) open() (err error) {
 const (
 	batchValues = 512
 	batchBytes  = 256 << 10
+	// writeRoom is how much the bytes of a row in one column may take, as a part of the memory: the library holds
+	// a page, its bounds and its packed form several times while it is written.
+	writeRoom = 24
 )
+
+// size returns how many bytes values take beyond a few each.
+func (w *Writer) size(c *column, values []parquet.Value) (n int, err error) {
+	if c.physical == format.ByteArray || c.physical == format.FixedLenByteArray {
+		for _, v := range values {
+			n += len(v.ByteArray())
+		}
+	}
+	if most := w.f.memory / writeRoom; int64(n) > most {
+		err = c.wrong(fmt.Errorf("a row of %s, and at most %s fit in the memory of the run when they are written: allow more with --max-memory", mega(int64(n)), mega(most)))
+	}
+	return n, err
+}
 
 // rows copies or skips the next rows of the current group, column by column.
 func (w *Writer) rows(n int64, keep bool) error {
@@ -325,11 +344,11 @@ func (w *Writer) rows(n int64, keep bool) error {
 				continue
 			}
 			batch = append(batch, c.row...)
-			if c.physical == format.ByteArray || c.physical == format.FixedLenByteArray {
-				for _, v := range c.row {
-					size += len(v.ByteArray())
-				}
+			n, err := w.size(c, c.row)
+			if err != nil {
+				return err
 			}
+			size += n
 			if len(batch) >= batchValues || size >= batchBytes {
 				if err := flush(); err != nil {
 					return err
