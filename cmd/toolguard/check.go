@@ -390,7 +390,7 @@ func (c *check) take(t *target, got *engine.Report, err error) error {
 	c.baselines.leaveOut(c.now, t, got, c.summary)
 	c.summary.Add(got)
 	c.describes(c.summary, t, got)
-	for f, n := range got.All() {
+	for f, n := range got.Kinds() {
 		if f.Severity == rules.Info && !c.showsInfo(f) {
 			c.summary.Hidden += n
 		}
@@ -453,7 +453,7 @@ func (c *check) describes(s *report.Summary, t *target, r *engine.Report) {
 
 // fails reports whether a finding in a file is at or above fail-on.
 func (c *check) fails(r *engine.Report) bool {
-	for f := range r.All() {
+	for f := range r.Kinds() {
 		if f.Severity >= c.now.failOn {
 			return true
 		}

@@ -239,7 +239,7 @@ func (x *redaction) tells(t *target, got *redact.Redacted) error {
 
 // countFindings counts findings by their severity.
 func countFindings(r *engine.Report, to *redactReport) {
-	for f, n := range r.All() {
+	for f, n := range r.Kinds() {
 		switch f.Severity {
 		case rules.Error:
 			to.Errors += n

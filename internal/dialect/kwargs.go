@@ -199,7 +199,14 @@ func (d *kwargs) Retagged(from, to transcript.CallKind) string {
 // Keys implements Writer.
 func (d *kwargs) Keys(v source.Value) WriterKeys {
 	k := d.SideListDriver.Keys(v)
-	if list, _ := d.calls(d.compiled().message.Read(&transcript.Builder{}, d.body(v))); list.Exists() {
+	has := false
+	for key := range k.Body.Members() {
+		has = has || key.Is("additional_kwargs")
+	}
+	if !has { // as almost all messages
+		return k
+	}
+	if list, _ := d.calls(d.compiled().message.Read(&transcript.Builder{}, k.Body)); list.Exists() {
 		k.Calls, k.KeepCalls = append(k.Calls, "additional_kwargs.tool_calls"), true
 	}
 	return k

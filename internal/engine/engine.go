@@ -190,7 +190,24 @@ func (r *Report) All() iter.Seq2[*Finding, int] {
 	}
 }
 
-// A findingKind distinguishes findings that are only counted.
+// Kinds yields how many findings of each kind there are, kept or not. A finding has only the fields that
+// make up the kind, as in a Rest. This takes no longer if there are very many.
+func (r *Report) Kinds() iter.Seq2[*Finding, int] {
+	return func(yield func(*Finding, int) bool) {
+		for _, k := range r.Findings.kinds {
+			if !yield(k.finding(r.Path), k.n) {
+				return
+			}
+		}
+		for i := range r.Rest {
+			if !yield(&r.Rest[i].Finding, r.Rest[i].N) {
+				return
+			}
+		}
+	}
+}
+
+// A findingKind is what findings are counted by.
 type findingKind struct {
 	rule       *rules.Rule
 	severity   rules.Severity
@@ -198,6 +215,15 @@ type findingKind struct {
 	class      operation.Class
 	byStrategy bool
 	most       int // how many are kept
+}
+
+// finding returns a finding that has only what makes up the kind.
+func (k *findingKind) finding(path string) *Finding {
+	f := &Finding{Finding: rules.Finding{Rule: k.rule, Severity: k.severity}, Path: path}
+	if k.repairs {
+		f.Fix = &operation.Operation{Class: k.class, ByStrategy: k.byStrategy}
+	}
+	return f
 }
 
 // A kindCount is the number of findings of a kind and, once some are not kept, the index of
@@ -238,11 +264,7 @@ func (c *checker) over(k findingKind, n int) int {
 	if over > 0 {
 		if was.n <= k.most {
 			now.rest = len(c.report.Rest)
-			rest := Finding{Finding: rules.Finding{Rule: k.rule, Severity: k.severity}, Path: c.src.Name()}
-			if k.repairs {
-				rest.Fix = &operation.Operation{Class: k.class, ByStrategy: k.byStrategy}
-			}
-			c.report.Rest = append(c.report.Rest, Rest{Finding: rest, Kept: k.most})
+			c.report.Rest = append(c.report.Rest, Rest{Finding: *k.finding(c.src.Name()), Kept: k.most})
 		}
 		c.report.Rest[now.rest].N += over
 	}
@@ -287,6 +309,8 @@ type checker struct {
 	schemas  schema.Cache
 	// tried is the number of bytes of messages on which repairs were tried.
 	tried int64
+	// repairs is what the plans of all conversations share.
+	repairs repair.Memory
 	// tears are the records of the file that are cut off.
 	tears repair.Tears
 	// logs are the session logs in the file, by the spans of their record lists.
@@ -303,7 +327,7 @@ type checker struct {
 	round *round
 	// then sees each conversation once its repairs are offered, with the fixes that a round may
 	// take; nil if nobody asks for that.
-	then func(plan *repair.Plan, able fixes) error
+	then func(plan *repair.Plan, able *fixes) error
 	// kinds count the findings, unless all are kept.
 	kinds map[findingKind]kindCount
 	// now looks at the current conversation. same and placeholder ask about it.
@@ -522,7 +546,7 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	*plan = repair.Plan{
 		Source: c.src, Conv: conv, Dialect: d, Pairing: rc.Pairing, Profile: prof, Placeholder: c.opts.Placeholder,
 	}
-	plan.Known = c.placeholder
+	plan.Known, plan.Memory = c.placeholder, &c.repairs
 	c.tools(conv, rc)
 	if conv.Unfolded != nil {
 		plan.Source = conv.Unfolded.Source()
@@ -541,7 +565,7 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	if conv.Enveloped && conv.Unfolded == nil {
 		plan.Log = c.log(d, conv)
 	}
-	var able fixes
+	var able *fixes
 	if c.err == nil {
 		able, c.err = c.offer(plan)
 	}

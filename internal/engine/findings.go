@@ -17,8 +17,15 @@ type Findings struct {
 	packed packed
 	n      int
 	words  words
+	kinds  []kindOfFindings
 	// change is called with each finding that is read; nil for no change.
 	change func(*Finding)
+}
+
+// A kindOfFindings is how many findings of a kind there are.
+type kindOfFindings struct {
+	findingKind
+	n int
 }
 
 // Pack returns a list of findings.
@@ -36,7 +43,23 @@ func (fs *Findings) Len() int { return fs.n }
 // Add adds a finding.
 func (fs *Findings) Add(f *Finding) {
 	fs.n++
+	fs.count(f)
 	fs.packed.write(&fs.words, func(p *packer) { p.finding(f) })
+}
+
+// count counts a finding by its kind, so that nobody has to unpack findings in order to count them.
+func (fs *Findings) count(f *Finding) {
+	k := findingKind{rule: f.Rule, severity: f.Severity}
+	if f.Fix != nil {
+		k.repairs, k.class, k.byStrategy = true, f.Fix.Class, f.Fix.ByStrategy
+	}
+	for i := range fs.kinds {
+		if fs.kinds[i].findingKind == k {
+			fs.kinds[i].n++
+			return
+		}
+	}
+	fs.kinds = append(fs.kinds, kindOfFindings{k, 1})
 }
 
 // All yields the findings in order.

@@ -157,18 +157,33 @@ func (c *checker) withhold(why string) {
 // onlyChecked begins what is said of a finding whose repair is withheld.
 const onlyChecked = "toolguard only checks this file: "
 
-// fixes has the fix of each operation alone.
-type fixes map[*operation.Operation]edit.Fix
+// fixes has the fix of each open operation alone, in the order of their numbers.
+type fixes struct {
+	list []edit.Fix
+	from int32 // the number of the first operation
+}
+
+// take returns the fix of an operation and forgets it, because a Set keeps its own copy. It returns a
+// fix without edits if none was compiled.
+func (fs *fixes) take(op *operation.Operation) (fix edit.Fix) {
+	if i := int(op.ID - fs.from); i >= 0 && i < len(fs.list) {
+		fix, fs.list[i] = fs.list[i], edit.Fix{}
+	}
+	return fix
+}
 
 // offer compiles each repair alone and returns the fixes that a round may take. A repair that
 // cannot be carried out is not offered. A repair that removes or adds more than its rule says
 // gets a higher class. If there are very many in large messages, the last ones are offered
 // untried.
-func (c *checker) offer(plan *repair.Plan) (fixes, error) {
+func (c *checker) offer(plan *repair.Plan) (*fixes, error) {
 	// Datasets and traces are records of the past: they are repaired only if a rule is
 	// selected by name.
 	kept := plan.Conv.Use == transcript.UseDataset || plan.Conv.Use == transcript.UseTrace
-	var able fixes
+	able := &fixes{from: int32(len(c.offers.list)-len(c.offers.open)) + 1}
+	if c.round != nil {
+		able.list = make([]edit.Fix, len(c.offers.open))
+	}
 	most := c.tried + c.allowance(plan.Conv)
 	for w := range c.wishes(offerAsked) {
 		op := w.Operation
@@ -196,10 +211,7 @@ func (c *checker) offer(plan *repair.Plan) (fixes, error) {
 		}
 		c.decide(op, offerMade, details{edits: fix.Edits})
 		if c.round != nil {
-			if able == nil {
-				able = fixes{}
-			}
-			able[op] = fix
+			able.list[op.ID-able.from] = fix
 		}
 	}
 	return able, nil

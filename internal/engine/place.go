@@ -5,9 +5,8 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"hash/fnv"
-	"io"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/toolguard/toolguard/internal/rules"
@@ -55,6 +54,7 @@ type placer struct {
 	// findings with each.
 	prints source.Index
 	equal  []int32
+	print  []byte // the input of a fingerprint
 	// numbered is the number of repairs that have a number in the report.
 	numbered int32
 }
@@ -233,9 +233,8 @@ func (p *placer) fingerprint(f *Finding) {
 		what = string(p.bytes(source.Span{Start: f.Span.Start, End: min(f.Span.End, f.Span.Start+fingerprintBytes)}))
 	}
 	h := fnv.New64a()
-	for _, part := range []string{f.Rule.Name, "\x00", cmp.Or(p.opts.Identity, f.Path), "\x00", what} {
-		_, _ = io.WriteString(h, part)
-	}
+	p.print = append(append(append(append(append(p.print[:0], f.Rule.Name...), 0), cmp.Or(p.opts.Identity, f.Path)...), 0), what...)
+	_, _ = h.Write(p.print)
 	n, known := p.prints.Find(h.Sum64())
 	if !known {
 		n = int32(len(p.equal))
@@ -243,6 +242,8 @@ func (p *placer) fingerprint(f *Finding) {
 		p.equal = append(p.equal, 0)
 	}
 	p.equal[n]++
-	fmt.Fprintf(h, "\x00%d", p.equal[n])
-	f.Fingerprint = fmt.Sprintf("%016x", h.Sum64())
+	p.print = strconv.AppendInt(append(p.print[:0], 0), int64(p.equal[n]), 10)
+	_, _ = h.Write(p.print)
+	p.print = h.Sum(p.print[:0])
+	f.Fingerprint = hex.EncodeToString(p.print)
 }

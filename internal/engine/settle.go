@@ -482,13 +482,19 @@ type wish struct {
 // wishes returns the operations that may be carried out, in the order in which overlapping
 // ones are made. If several findings share one operation, the first finding counts.
 func (r *round) wishes(found iter.Seq[wish]) []wish {
+	if r.last {
+		return nil
+	}
 	var out []wish
-	seen := map[*operation.Operation]bool{}
+	seen := map[int32]bool{} // by number; most operations are requested once
+	last := int32(0)
 	for w := range found {
-		if !r.last && r.opts.grants(w.Operation, w.rule, w.severity) && !seen[w.Operation] {
-			seen[w.Operation] = true
-			out = append(out, w)
+		if w.ID == last || !r.opts.grants(w.Operation, w.rule, w.severity) || seen[w.ID] {
+			continue
 		}
+		last = w.ID
+		seen[last] = true
+		out = append(out, w)
 	}
 	sort.SliceStable(out, func(i, j int) bool { return repair.Before(out[i].Operation, out[j].Operation) < 0 })
 	return out
@@ -497,12 +503,12 @@ func (r *round) wishes(found iter.Seq[wish]) []wish {
 // joins makes the check a part of a round.
 func (c *checker) joins(r *round) {
 	c.round = r
-	c.then = func(plan *repair.Plan, able fixes) error { return r.conversation(c, plan, able) }
+	c.then = func(plan *repair.Plan, able *fixes) error { return r.conversation(c, plan, able) }
 }
 
 // conversation takes the fixes that the findings of a conversation request. Operations on the
 // results of one turn become one fix if possible.
-func (r *round) conversation(c *checker, plan *repair.Plan, able fixes) error {
+func (r *round) conversation(c *checker, plan *repair.Plan, able *fixes) error {
 	if r.facts.src != nil { // trim has another proof
 		r.facts.add(plan)
 	}
@@ -512,20 +518,27 @@ func (r *round) conversation(c *checker, plan *repair.Plan, able fixes) error {
 		slices.ContainsFunc(conv.Messages, func(m transcript.Message) bool { return m.Has(transcript.MessageForeign) })
 	r.spoken = conv.Dialect
 	wishes := r.wishes(c.offered())
-	turns := map[int32][]wish{}
+	turns := map[int32][]wish{} // but the first of each turn
+	first := make(map[int32]bool, len(wishes))
 	for _, w := range wishes {
 		if turn := plan.LaidOut(w.Operation); turn >= 0 {
-			turns[turn] = append(turns[turn], w)
+			if first[turn] {
+				turns[turn] = append(turns[turn], w)
+			}
+			first[turn] = true
 		}
 	}
-	for _, w := range wishes {
+	for i, w := range wishes {
 		if !c.goesOn(workOfFinding) {
 			return c.err
 		}
-		turn, together := plan.LaidOut(w.Operation), []wish{w}
+		turn, together := plan.LaidOut(w.Operation), wishes[i:i+1:i+1]
 		if turn >= 0 {
-			together = turns[turn]
-			delete(turns, turn)
+			if !first[turn] {
+				continue // carried out with the first
+			}
+			first[turn] = false
+			together = append(together, turns[turn]...)
 		}
 		if err := r.lay(c, plan, turn, together, able); err != nil {
 			return err
@@ -536,7 +549,7 @@ func (r *round) conversation(c *checker, plan *repair.Plan, able fixes) error {
 
 // lay takes the joint fix of several operations on one turn, unless it has a higher class
 // than each of them. Otherwise it takes the fix of each operation.
-func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []wish, able fixes) error {
+func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []wish, able *fixes) error {
 	if len(wishes) > 1 {
 		ops := make([]*operation.Operation, len(wishes))
 		most := operation.Safe
@@ -552,9 +565,8 @@ func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []wish, ab
 		}
 	}
 	for _, w := range wishes {
-		fix := able[w.Operation]
-		delete(able, w.Operation) // the set keeps its own copy
-		if len(fix.Edits) == 0 {  // not compiled yet
+		fix := able.take(w.Operation)
+		if len(fix.Edits) == 0 { // not compiled yet
 			var ok bool
 			var err error
 			if fix, ok, err = plan.Compile(w.Operation); err != nil {
@@ -599,15 +611,13 @@ func (r *round) able(c *checker, fix *edit.Fix, wishes []wish) (bool, error) {
 // out thousands of operations, so its spans are noted once, and not for each of them.
 func (r *round) done(fix *edit.Fix, wishes ...wish) {
 	most := repair.ClassOf(fix)
-	rulesOfFix := map[*rules.Rule]bool{}
-	for _, w := range wishes {
+	for i, w := range wishes {
 		class := max(w.Class, repair.ClassOf(fix))
 		most = max(most, class)
 		r.did[ruleIn{w.conversation, w.rule}] = true
 		n := repair.CountOf(w.Operation)
 		var dropped []source.Span
-		if !rulesOfFix[w.rule] {
-			rulesOfFix[w.rule] = true
+		if len(fix.Gone) > 0 && !slices.ContainsFunc(wishes[:i], func(o wish) bool { return o.rule == w.rule }) {
 			dropped = slices.Clone(fix.Gone)
 		}
 		r.repairs = append(r.repairs, Repair{

@@ -131,7 +131,7 @@ func (t *trimmer) read(ctx context.Context, src *source.Source, opts Options) (*
 	t.has = account{}
 	c := newChecker(src, opts)
 	c.joins(r)
-	c.then = func(plan *repair.Plan, able fixes) error {
+	c.then = func(plan *repair.Plan, able *fixes) error {
 		if err := r.conversation(c, plan, able); err != nil {
 			return err
 		}

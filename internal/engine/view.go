@@ -38,7 +38,7 @@ func SeeUnits(ctx context.Context, src *source.Source, opts Options, see func(*V
 
 // sees has each conversation passed on.
 func (c *checker) sees(see func(*View) error) {
-	c.then = func(plan *repair.Plan, _ fixes) error {
+	c.then = func(plan *repair.Plan, _ *fixes) error {
 		return see(&View{Conversation: plan.Conv, Pairing: plan.Pairing, Dialect: plan.Dialect, c: c, plan: plan})
 	}
 }

@@ -49,12 +49,7 @@ func (p *Plan) keysOf() {
 	if m := &p.Conv.Messages[0]; m.RoleLen > 0 {
 		p.boilerplate = append(p.boilerplate, p.keyOf(m.RoleSpan()))
 	}
-	p.known = slices.Clone(keys.Calls)
-	for _, path := range p.Dialect.Members {
-		for alt := range path.Alternatives() {
-			p.known = append(p.known, alt.Key())
-		}
-	}
+	p.known = slices.Concat(keys.Calls, p.keysOfMembers(p.Dialect))
 	// A role without a key of its own has the key "".
 	none := func(key string) bool { return key == "" }
 	p.boilerplate, p.known = slices.DeleteFunc(p.boilerplate, none), slices.DeleteFunc(p.known, none)

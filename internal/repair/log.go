@@ -26,6 +26,7 @@ type Log struct {
 	// their calls and results is not worked out.
 	Trial bool
 
+	memory   Memory
 	added    bool // records were added
 	doubled  bool // a record has its id or its parent twice
 	indexed  bool
@@ -379,7 +380,8 @@ func (l *Log) hanging(on int32) iter.Seq[int32] {
 // Record returns the fix for an operation on a record as a whole, and false if op is not such
 // an operation.
 func (l *Log) Record(op *operation.Operation) (f edit.Fix, ok bool, err error) {
-	p := &Plan{Source: l.Source, Conv: &transcript.Conversation{}, Log: l, src: &window{src: l.Source}}
+	p := &Plan{Source: l.Source, Conv: &transcript.Conversation{}, Log: l, Memory: &l.memory}
+	p.src = p.read(l.Source)
 	record := rowOf(op).record
 	if record == nil {
 		return f, false, nil

@@ -51,7 +51,7 @@ func changed(t *testing.T, text string, format *dialect.Log, do func(*chain)) st
 	t.Helper()
 	src := source.FromBytes("s", []byte(text))
 	conv := &transcript.Conversation{Turns: 1, Messages: make([]transcript.Message, 1), Calls: make([]transcript.Call, 1)}
-	p := &Plan{Source: src, Conv: conv, Dialect: dialect.Pi, Log: NewLog(src, format, source.Span{}), driver: dialect.Pi.Driver.(dialect.Writer), src: &window{src: src}}
+	p := &Plan{Source: src, Conv: conv, Dialect: dialect.Pi, Log: NewLog(src, format, source.Span{}), driver: dialect.Pi.Driver.(dialect.Writer), src: &window{src: src}, Memory: &Memory{}}
 	d := p.draft()
 	do(d.log())
 	f, ok, err := d.fix(true)

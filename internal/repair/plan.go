@@ -18,6 +18,42 @@ import (
 // Placeholder is the default text of a result that is inserted for a call without one.
 const Placeholder = "[toolguard] No result was recorded for this tool call; it may or may not have run."
 
+// A Memory is what successive plans share: the part of the source that was read last, the layout of the
+// objects that were made last, and room for accounts. A file can have a conversation, and so a plan, in
+// every line. Only one plan at a time may use a Memory.
+type Memory struct {
+	window   window
+	objects  builder
+	accounts accounts // of the current fix
+	members  []string // the keys of the members of dialect
+	dialect  *dialect.Dialect
+	last     source.Value // that was read last
+}
+
+// read returns the window of a source.
+func (m *Memory) read(src *source.Source) *window {
+	w := &m.window
+	if w.src != src {
+		w.base, w.buf, w.ending = 0, w.buf[:0], ""
+	}
+	w.src, w.err = src, nil
+	m.last = source.Value{}
+	return w
+}
+
+// keysOfMembers returns the keys of the members that a dialect knows.
+func (m *Memory) keysOfMembers(d *dialect.Dialect) []string {
+	if m.dialect != d {
+		m.dialect, m.members = d, nil
+		for _, path := range d.Members {
+			for alt := range path.Alternatives() {
+				m.members = append(m.members, alt.Key())
+			}
+		}
+	}
+	return m.members
+}
+
 // A Plan turns operations on one conversation into fixes. A fix depends only on the source of
 // the Plan and the operation.
 type Plan struct {
@@ -32,6 +68,8 @@ type Plan struct {
 	// Log is the session log whose records hold the messages; nil if there is none, or if the
 	// messages are kept in a form that is not repaired.
 	Log *Log
+	// Memory may be that of earlier plans; nil is one of its own.
+	*Memory
 
 	driver  dialect.Writer // nil if nothing is written
 	src     *window
@@ -48,9 +86,7 @@ type Plan struct {
 	names              *names    // new ids; nil until they are needed
 	byTurn             [][]int32 // the result of messagesOf; nil until it is needed
 	values             map[int32]source.Value
-	read               int64 // total size of values
-	objects            builder
-	accounts           accounts // of the current fix
+	held               int64 // total size of values
 }
 
 // prepare indexes the conversation for the operations, once.
@@ -58,7 +94,10 @@ func (p *Plan) prepare() bool {
 	if p.src != nil {
 		return p.driver != nil
 	}
-	p.src = &window{src: p.Source}
+	if p.Memory == nil {
+		p.Memory = &Memory{}
+	}
+	p.src = p.read(p.Source)
 	c := p.Conv
 	if !c.Enveloped || p.Log != nil {
 		p.driver, _ = p.Dialect.Driver.(dialect.Writer)
@@ -403,15 +442,15 @@ func (p *Plan) value(m int32) source.Value {
 	if v, ok := p.values[m]; ok {
 		return v
 	}
-	if p.values == nil || p.read > maxRead {
-		p.values, p.read = map[int32]source.Value{}, 0
+	if p.values == nil || p.held > maxRead {
+		p.values, p.held = map[int32]source.Value{}, 0
 	}
 	v := p.at(p.Conv.Messages[m].Span())
 	if v.Span().Len() > shortMessage {
 		v = v.Indexed()
 	}
 	p.values[m] = v
-	p.read += v.Span().Len() + indexCost
+	p.held += v.Span().Len() + indexCost
 	return v
 }
 
@@ -430,9 +469,17 @@ func (p *Plan) blocksOf(m int32) []transcript.Block {
 	return p.Conv.Blocks[msg.BlockLo:msg.BlockHi]
 }
 
-// at returns the value at a span, none if the span is empty.
+// at returns the value at a span, none if the span is empty. The parts of a fix mostly ask for the same
+// one.
 func (p *Plan) at(s source.Span) source.Value {
-	return source.NewValue(p.src.bytes(s.Start, s.End), s.Start)
+	if p.last.Exists() && p.last.Span() == s {
+		return p.last
+	}
+	v := source.NewValue(p.src.bytes(s.Start, s.End), s.Start)
+	if s.Len() <= mostProved {
+		p.last = v
+	}
+	return v
 }
 
 func (p *Plan) text(s source.Span) []byte { return p.at(s).Raw() }

@@ -1,9 +1,6 @@
 package report
 
-import (
-	"fmt"
-	"io"
-)
+import "io"
 
 // An array writes a JSON document with one list, one element a line, and each element as soon
 // as it is added.
@@ -13,13 +10,19 @@ type array struct {
 	close  string
 	nested bool // indent the elements once more
 	n      int
+	enc    encoder
 }
 
 func (a *array) add(v any) error {
-	b, err := encode(v)
+	b, err := a.enc.encode(v)
 	if err != nil {
 		return err
 	}
+	return a.write(b)
+}
+
+// write adds an encoded element.
+func (a *array) write(b []byte) error {
 	before := ",\n "
 	if a.n == 0 {
 		before = a.open + "\n "
@@ -28,7 +31,10 @@ func (a *array) add(v any) error {
 		before += " "
 	}
 	a.n++
-	_, err = fmt.Fprintf(a.w, "%s%s", before, b)
+	_, err := io.WriteString(a.w, before)
+	if err == nil {
+		_, err = a.w.Write(b)
+	}
 	return err
 }
 

@@ -47,7 +47,7 @@ type FixSummary struct {
 // AddFixed counts a file.
 func (s *FixSummary) AddFixed(f *engine.Fixed) {
 	s.Add(f.After)
-	for x, n := range f.After.All() {
+	for x, n := range f.After.Kinds() {
 		switch {
 		case x.Severity <= rules.Info:
 		case x.Fix == nil:
@@ -120,7 +120,7 @@ func gone(f *engine.Fixed) int {
 	n := map[key]int{}
 	add := func(r *engine.Report, sign int) {
 		demanded := false
-		for x, many := range r.All() {
+		for x, many := range r.Kinds() {
 			demanded = demanded || x.Rule.OnDemand != nil
 			n[key{x.Rule.Name, x.Severity <= rules.Info}] += sign * many
 		}

@@ -135,7 +135,8 @@ func (j *jsonReporter) File(r *engine.Report) error {
 		return err
 	}
 	for f := range r.Findings.All() {
-		if err := j.findings.add(finding(f)); err != nil {
+		out := finding(f)
+		if err := j.findings.write(j.findings.enc.writeFinding("", &out)); err != nil {
 			return err
 		}
 	}
@@ -247,21 +248,41 @@ func element(list *bytes.Buffer, v any) error {
 
 // encode returns v as JSON that is safe on a terminal and in a CI log, like the result of
 // EscapeJSON. Bytes that are not UTF-8 are replaced. All JSON of a report is encoded by it.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
+func encode(v any) ([]byte, error) { return new(encoder).encode(v) }
+
+// An encoder encodes one value after another in the same memory, because there may be very many.
+type encoder struct {
+	plain bytes.Buffer
+	out   []byte
+	to    *json.Encoder
+}
+
+// encode is the function encode. The result is valid until the next call.
+func (e *encoder) encode(v any) (b []byte, err error) {
+	e.out, err = e.append(e.out[:0], v)
+	return e.out, err
+}
+
+// append appends what encode returns.
+func (e *encoder) append(out []byte, v any) ([]byte, error) {
+	if e.to == nil {
+		e.to = json.NewEncoder(&e.plain)
+		e.to.SetEscapeHTML(false)
 	}
-	return EscapeJSON(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+	e.plain.Reset()
+	if err := e.to.Encode(v); err != nil {
+		return out, err
+	}
+	return appendEscaped(out, bytes.TrimSuffix(e.plain.Bytes(), []byte("\n"))), nil
 }
 
 // EscapeJSON returns equivalent JSON that is safe on a terminal and in a CI log: characters
 // that Printable escapes become JSON escapes. CI commands begin with two hashes. The
 // first one is escaped. Line feeds stay, because strings contain none.
-func EscapeJSON(in []byte) []byte {
-	out := make([]byte, 0, len(in))
+func EscapeJSON(in []byte) []byte { return appendEscaped(make([]byte, 0, len(in)), in) }
+
+// appendEscaped appends the result of EscapeJSON.
+func appendEscaped(out, in []byte) []byte {
 	for len(in) > 0 {
 		plain := 0
 		for plain < len(in) && (in[plain] >= ' ' && in[plain] < 0x7f && in[plain] != '#' || in[plain] == '\n') {

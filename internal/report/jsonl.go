@@ -11,6 +11,7 @@ import (
 type jsonl struct {
 	w    io.Writer
 	opts Options
+	enc  encoder
 }
 
 // The lines of the report.
@@ -42,10 +43,16 @@ type (
 func newJSONL(w io.Writer, opts Options) Reporter { return &jsonl{w: w, opts: opts} }
 
 func (j *jsonl) line(v any) error {
-	b, err := encode(v)
-	if err == nil {
-		_, err = j.w.Write(append(b, '\n'))
+	b, err := j.enc.encode(v)
+	if err != nil {
+		return err
 	}
+	return j.write(b)
+}
+
+// write writes an encoded line.
+func (j *jsonl) write(b []byte) error {
+	_, err := j.w.Write(append(b, '\n'))
 	return err
 }
 
@@ -60,7 +67,8 @@ func (j *jsonl) File(r *engine.Report) error {
 		return err
 	}
 	for f := range r.Findings.All() {
-		if err := j.line(jsonlFinding{"finding", finding(f)}); err != nil {
+		out := finding(f)
+		if err := j.write(j.enc.writeFinding("finding", &out)); err != nil {
 			return err
 		}
 	}

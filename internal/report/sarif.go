@@ -17,6 +17,8 @@ type sarifReporter struct {
 	opts    Options
 	rules   []*sarifRule // the rules with findings
 	index   map[*rules.Rule]int
+	path    string // of the last finding
+	file    *sarifArtifact
 	results array // comes first, so that it is written and not kept
 }
 
@@ -63,7 +65,7 @@ func (s *sarifReporter) Close(sum *Summary) error {
 		n := &sarifNotification{
 			Descriptor: sarifReference{ID: string(kind), Index: -1},
 			Level:      sarifLevel(rules.Info),
-			Locations:  []*sarifLocation{newSARIFLocation(m.Path, nil)},
+			Locations:  []*sarifLocation{newSARIFLocation(newSARIFArtifact(m.Path), nil)},
 			Message:    sarifText(kind.says(m)),
 		}
 		if kind == missedFailed {
@@ -87,14 +89,17 @@ func (s *sarifReporter) Close(sum *Summary) error {
 }
 
 func (s *sarifReporter) result(f *engine.Finding) *sarifResult {
+	if s.path != f.Path || s.file == nil { // once for all findings of a file
+		s.path, s.file = f.Path, newSARIFArtifact(f.Path)
+	}
 	location := func(start, end source.Position) *sarifLocation {
-		return newSARIFLocation(f.Path, &sarifRegion{
+		return newSARIFLocation(s.file, &sarifRegion{
 			ByteLength: end.Offset - start.Offset, ByteOffset: start.Offset, CharOffset: -1,
 			EndColumn: end.Char, EndLine: end.Line, StartColumn: start.Char, StartLine: start.Line,
 		})
 	}
 	out := &sarifResult{
-		PartialFingerprints: map[string]string{"toolguard/v1": f.Fingerprint},
+		PartialFingerprints: sarifFingerprints{f.Fingerprint},
 		Attachments:         never{}, CodeFlows: never{}, Fixes: []*sarifFix{}, GraphTraversals: never{}, Graphs: never{},
 		Kind: "fail", Level: sarifLevel(f.Severity),
 		Locations: []*sarifLocation{location(f.Start, f.End)},
@@ -107,7 +112,7 @@ func (s *sarifReporter) result(f *engine.Finding) *sarifResult {
 		out.RelatedLocations = append(out.RelatedLocations, place)
 	}
 	if f.Fix != nil && len(f.Edits) > 0 {
-		change := &sarifChange{ArtifactLocation: newSARIFArtifact(f.Path)}
+		change := &sarifChange{ArtifactLocation: s.file}
 		for _, e := range f.Edits {
 			r := &sarifReplacement{DeletedRegion: &sarifRegion{ByteLength: e.Span.Len(), ByteOffset: e.Span.Start, CharOffset: -1}}
 			if len(e.Text) > 0 {
@@ -156,10 +161,10 @@ func sarifLevel(v rules.Severity) string {
 	return [...]string{rules.Off: "none", rules.Info: "note", rules.Warning: "warning", rules.Error: "error"}[v]
 }
 
-func newSARIFLocation(path string, region *sarifRegion) *sarifLocation {
+func newSARIFLocation(file *sarifArtifact, region *sarifRegion) *sarifLocation {
 	return &sarifLocation{
 		Annotations: never{}, ID: -1, LogicalLocations: never{}, Relationships: never{},
-		PhysicalLocation: sarifPhysical{ArtifactLocation: newSARIFArtifact(path), Region: region},
+		PhysicalLocation: sarifPhysical{ArtifactLocation: file, Region: region},
 	}
 }
 
@@ -243,7 +248,7 @@ type (
 		Index int    `json:"index"`
 	}
 	sarifResult struct {
-		PartialFingerprints map[string]string `json:"partialFingerprints"`
+		PartialFingerprints sarifFingerprints `json:"partialFingerprints"`
 		Attachments         never             `json:"attachments"`
 		CodeFlows           never             `json:"codeFlows"`
 		Fixes               []*sarifFix       `json:"fixes"`
@@ -259,6 +264,9 @@ type (
 		RuleIndex           int               `json:"ruleIndex"`
 		Stacks              never             `json:"stacks"`
 		Taxa                never             `json:"taxa"`
+	}
+	sarifFingerprints struct {
+		V1 string `json:"toolguard/v1"`
 	}
 	sarifLocation struct {
 		Annotations      never         `json:"annotations"`

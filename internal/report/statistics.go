@@ -33,7 +33,7 @@ func NewStatistics(w io.Writer, opts Options) Reporter {
 
 // File implements Reporter.
 func (s *statistics) File(r *engine.Report) error {
-	for f, n := range r.All() {
+	for f, n := range r.Kinds() {
 		if !s.opts.shows(f) {
 			continue
 		}

@@ -83,7 +83,7 @@ func (s *Summary) Add(r *engine.Report) {
 	s.Calls += r.Calls
 	s.Results += r.Results
 	before := s.Problems()
-	for f, n := range r.All() {
+	for f, n := range r.Kinds() {
 		switch f.Severity {
 		case rules.Error:
 			s.Errors += n

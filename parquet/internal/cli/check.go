@@ -117,7 +117,7 @@ func (c *checking) run(ctx context.Context, list []*target) error {
 			continue
 		}
 		c.summary.Add(got)
-		for f, n := range got.All() {
+		for f, n := range got.Kinds() {
 			if f.Severity == rules.Info && !c.verbose && !c.now.shows(f.Rule) {
 				c.summary.Hidden += n
 			}

@@ -230,7 +230,7 @@ func (c *check) session(ctx context.Context, l *library, s *shelf, id string) er
 		return nil // a session without messages
 	}
 	c.summary.Add(got)
-	for f := range got.All() {
+	for f := range got.Kinds() {
 		c.failing = c.failing || f.Severity >= c.failOn
 		if f.Severity == rules.Error && !slices.Contains(c.broken, s.Schema) {
 			c.broken = append(c.broken, s.Schema)
