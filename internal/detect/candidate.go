@@ -35,12 +35,11 @@ type Candidate struct {
 	mixed bool // not all records are in the dialect
 }
 
-// shows notes what shows that an element is in the dialect, unless an earlier one shows it as well.
-func (c *Candidate) shows(sure bool, sign fmt.Stringer, at int64) {
-	if c.Key == "" || sure && c.Decisive == 0 {
-		c.Key, c.at = fmt.Sprintf("%s at byte %d", sign, at), at
-	}
-}
+// open reports whether c has nothing yet that shows as surely that an element is in the dialect.
+func (c *Candidate) open(sure bool) bool { return c.Key == "" || sure && c.Decisive == 0 }
+
+// shows notes what shows that an element is in the dialect.
+func (c *Candidate) shows(sign string, at int64) { c.Key, c.at = fmt.Sprintf("%s at byte %d", sign, at), at }
 
 // before reports whether there is more evidence for c than for b.
 func (c *Candidate) before(b *Candidate) bool {
@@ -77,7 +76,9 @@ func (cs *candidates) of(d *dialect.Dialect) *Candidate {
 // element counts an element that may be in a dialect.
 func (cs *candidates) element(d *dialect.Dialect, claim evidence.Weight, sign evidence.Sign, at int64) *Candidate {
 	c := cs.of(d)
-	c.shows(claim == evidence.Decisive, sign, at)
+	if c.open(claim == evidence.Decisive) {
+		c.shows(sign.String(), at)
+	}
 	if claim == evidence.Decisive {
 		c.Decisive++
 		if d.UserDefined() {
@@ -132,7 +133,9 @@ func (cs *candidates) record(set *dialect.Set, v source.Value) recordClaim {
 
 // log counts a record of the log.
 func (c *Candidate) log(claim *recordClaim, v source.Value) {
-	c.shows(claim.Weight == evidence.Decisive, claim.sign, v.Span().Start)
+	if c.open(claim.Weight == evidence.Decisive) {
+		c.shows(claim.sign.String(), v.Span().Start)
+	}
 	if claim.Weight == evidence.Decisive {
 		c.Decisive++
 	} else {
@@ -191,7 +194,7 @@ func (cs candidates) best() *Candidate {
 // records of this one are decisive.
 func (c *Candidate) only(v source.Value) {
 	if c.total() == 0 {
-		c.shows(true, evidence.Named("type"), v.Span().Start)
+		c.shows("type", v.Span().Start)
 	}
 	if c.of.Driver.(dialect.Skipper).Skips(v) {
 		c.Decisive++
