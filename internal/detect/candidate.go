@@ -39,7 +39,9 @@ type Candidate struct {
 func (c *Candidate) open(sure bool) bool { return c.Key == "" || sure && c.Decisive == 0 }
 
 // shows notes what shows that an element is in the dialect.
-func (c *Candidate) shows(sign string, at int64) { c.Key, c.at = fmt.Sprintf("%s at byte %d", sign, at), at }
+func (c *Candidate) shows(sign string, at int64) {
+	c.Key, c.at = fmt.Sprintf("%s at byte %d", sign, at), at
+}
 
 // before reports whether there is more evidence for c than for b.
 func (c *Candidate) before(b *Candidate) bool {

@@ -121,9 +121,29 @@ func (c *Context) orphanFix(i int, relinks map[int32]int32) *operation.Operation
 	return nil
 }
 
-// resultAsText returns the operation that turns one result into text.
+// resultAsText returns the operation that turns one result into text. In a log, its record first moves behind the
+// results of its turn: text between them would be a message that separates them from their calls.
 func (c *Context) resultAsText(i int) *operation.Operation {
+	if last := c.lastOfTurn(i); last > c.Results[i].Message {
+		return c.op(c.turn(c.Results[i].Message), operation.Unsafe, "move the "+resultName(&c.Results[i])+" behind the results of its turn, to turn it into text",
+			&operation.MoveRecord{At: c.Messages[c.Results[i].Message].Span(), Behind: last})
+	}
 	return c.op(c.turn(c.Results[i].Message), operation.Unsafe, "turn the "+resultName(&c.Results[i])+" into text", &operation.Texts{Results: []int32{int32(i)}})
+}
+
+// lastOfTurn returns the last of the messages with results that follow result i, if each is a record of its own; -1 if
+// not.
+func (c *Context) lastOfTurn(i int) int32 {
+	if !c.Lines || c.Window != transcript.WindowTool {
+		return -1
+	}
+	last := c.Results[i].Message
+	for next := last + 1; int(next) < len(c.Messages) && c.Messages[next].Role == transcript.RoleTool; next++ {
+		if r := c.resultOf(int(next)); r >= 0 && c.Pairing.Results[r].Fate != pairing.Orphan {
+			last = next
+		}
+	}
+	return last
 }
 
 // relinks pairs the leftover results right after a turn with its leftover calls: first those

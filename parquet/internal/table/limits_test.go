@@ -1,10 +1,13 @@
 package table
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -150,5 +153,34 @@ func TestFixedLengths(t *testing.T) {
 		if got := fmt.Sprint(err); got != want {
 			t.Errorf("%d bytes: %s, want %s", suffix, got, want)
 		}
+	}
+}
+
+// TestLongDecimal: a decimal of many bytes is bytes. Its digits would take minutes.
+func TestLongDecimal(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "in.parquet")
+	long := bytes.Repeat([]byte{7}, 1<<20)
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w := parquet.NewWriter(f, parquet.NewSchema("s", parquet.Group{"d": parquet.Decimal(2, 38, parquet.ByteArrayType)}), parquet.PageBufferSize(64<<20))
+	for _, value := range [][]byte{{1, 0}, long} {
+		if _, err := w.WriteRows([]parquet.Row{{parquet.ByteArrayValue(value).Level(0, 0, 0)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := texts(path, lines.DefaultMemory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{`{"d":2.56}` + "\n", `{"d":"` + base64.StdEncoding.EncodeToString(long) + `"}` + "\n"}
+	if !slices.Equal(want, got) {
+		t.Errorf("%d rows, %.40s", len(got), got)
 	}
 }

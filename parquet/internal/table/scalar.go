@@ -34,6 +34,9 @@ const (
 	meansFloat16
 )
 
+// longDecimal is from how many bytes on a decimal is bytes: its digits would take long to find.
+const longDecimal = 4096
+
 // A scalar is the type of a column.
 type scalar struct {
 	physical format.Type
@@ -87,7 +90,7 @@ func scalarOf(e *format.SchemaElement) *scalar {
 	case *format.UUIDType:
 		set(meansUUID, s.physical == format.FixedLenByteArray && s.length == 16)
 	case *format.DecimalType:
-		set(meansDecimal, integer || bytes)
+		set(meansDecimal, integer || bytes && s.length <= longDecimal)
 		s.scale, s.ordered = int(t.Scale), integer
 	case *format.DateType:
 		set(meansDate, s.physical == format.Int32)
@@ -125,7 +128,7 @@ func (s *scalar) convert(e *format.SchemaElement, set func(meaning, bool), integ
 	case deprecated.UTF8, deprecated.Enum, deprecated.Json:
 		set(meansText, bytes)
 	case deprecated.Decimal:
-		set(meansDecimal, integer || bytes)
+		set(meansDecimal, integer || bytes && s.length <= longDecimal)
 		s.scale, s.ordered = int(e.Scale.V), integer
 	case deprecated.Date:
 		set(meansDate, s.physical == format.Int32)
@@ -218,7 +221,9 @@ func (s *scalar) appendDecimal(dst []byte, v parquet.Value) []byte {
 	n := new(big.Int)
 	if s.physical == format.Int32 || s.physical == format.Int64 {
 		n.SetInt64(s.integer(v))
-	} else if b := v.ByteArray(); len(b) > 0 {
+	} else if b := v.ByteArray(); len(b) > longDecimal {
+		return lines.Quote(dst, func(dst []byte) []byte { return base64.StdEncoding.AppendEncode(dst, b) })
+	} else if len(b) > 0 {
 		if n.SetBytes(b); b[0]&0x80 != 0 {
 			n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
 		}

@@ -321,7 +321,7 @@ func (w *Writer) size(c *column, values []parquet.Value) (n int, err error) {
 		}
 	}
 	if most := w.f.memory / writeRoom; int64(n) > most {
-		err = c.wrong(fmt.Errorf("a row of %s, and at most %s fit in the memory of the run when they are written: allow more with --max-memory", mega(int64(n)), mega(most)))
+		err = c.wrong(fmt.Errorf("a row of %s, and at most %s fit in the memory of the run when they are written: allow more with --max-memory", lines.Mega(int64(n)), lines.Mega(most)))
 	}
 	return n, err
 }
