@@ -83,9 +83,24 @@ func member(o object, field string) object {
 	return fields(o[map[string]string{"functionCall": "function_call", "functionResponse": "function_response"}[field]])
 }
 
+// merged returns contents with those of the model that follow each other as one. Requests with calls in
+// several of them were answered.
+func merged(all []any) (out []any) {
+	for _, c := range all {
+		last := len(out) - 1
+		if text(fields(c)["role"]) != "model" || last < 0 || text(fields(out[last])["role"]) != "model" {
+			out = append(out, c)
+			continue
+		}
+		out[last] = object{"role": "model", "parts": slices.Concat(list(fields(out[last])["parts"]), list(fields(c)["parts"]))}
+	}
+	return out
+}
+
 // contentsOrder has the rules about calls and responses, which the API counts: the content behind
 // one with calls has as many responses.
 func contentsOrder(f *faults, all []any) {
+	all = merged(all)
 	for i, c := range all {
 		calls, answers := count(c, "functionCall"), count(c, "functionResponse")
 		if text(fields(c)["role"]) == "model" {

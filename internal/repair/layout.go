@@ -79,15 +79,15 @@ func (l *layout) lay() bool {
 // bounds returns the message after which the results of the turn belong, and the next message
 // after it that carries no results.
 //
-// The first is the last message of the turn. If every result that moves comes before its
-// call, it is the last message with a call, because the model's text after its calls is about
-// the results.
+// The first is the last message of the turn. If every result is new, or moves and comes before
+// its call, it is the last message with a call, because the model's text after its calls is
+// about the results.
 func (l *layout) bounds() (last, next int32) {
 	last = l.ends[l.turn]
 	calling := int32(-1)
 	for c := range l.calls() {
 		call, r := &l.Conv.Calls[c], l.Pairing.Calls[c].Result
-		if r < 0 || !l.comes[r] || l.Conv.Results[r].Block > call.Block {
+		if r >= 0 && (!l.comes[r] || l.Conv.Results[r].Block > call.Block) {
 			calling = last
 			break
 		}

@@ -1,10 +1,10 @@
-// toolguardFetch in the SDKs of OpenAI and Anthropic, of today and of one major version before.
+// toolguardFetch in the SDKs of OpenAI, Anthropic and Google, of today and of one major version before.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load } from '@toolguard/core';
 import { formatOf, toolguardFetch } from '@toolguard/core/fetch';
-import { histories, toAnthropic, toChat, toResponses } from './histories.mjs';
+import { histories, toAnthropic, toChat, toGemini, toResponses } from './histories.mjs';
 import { each, upstream } from './upstream.mjs';
 
 const base = await upstream();
@@ -24,6 +24,13 @@ const anthropic = (name) => async (fetch) => {
   const c = new Anthropic({ apiKey: 'none', baseURL: `${base}/anthropic`, maxRetries: 0, fetch });
   return (messages) => c.messages.create({ model: 'claude-haiku-4-5', max_tokens: 64, messages });
 };
+// This SDK takes no function: it calls the global one.
+const google = (name) => async (fetch) => {
+  const { GoogleGenAI } = await import(name);
+  globalThis.fetch = fetch ?? plain;
+  const c = new GoogleGenAI({ apiKey: 'none', httpOptions: { baseUrl: `${base}/gemini` } });
+  return (contents) => c.models.generateContent({ model: 'gemini-2.5-pro', contents });
+};
 
 for (const [name, make, to] of [
   ['openai, Chat Completions', openai('openai', 'openai-chat'), toChat],
@@ -32,8 +39,11 @@ for (const [name, make, to] of [
   ['openai before, Responses', openai('openai-before', 'openai-responses'), toResponses],
   ['@anthropic-ai/sdk', anthropic('@anthropic-ai/sdk'), toAnthropic],
   ['@anthropic-ai/sdk before', anthropic('anthropic-before'), toAnthropic],
+  ['@google/genai', google('@google/genai'), toGemini],
+  ['@google/genai before', google('genai-before'), toGemini],
 ]) {
   test(`${name}: refused without, accepted with`, async (t) => {
+    t.after(() => (globalThis.fetch = plain));
     const errors = [];
     const bare = await make(undefined);
     const all = histories(name.includes('before') ? 125 : 500).map(({ name, history }) => ({ name, body: to(history) }));

@@ -104,6 +104,23 @@ export function toResponses(history) {
         : [{ role: m.role, content: m.text }]);
 }
 
+/** The contents of Gemini's API. Responses of one turn are in one content. */
+export function toGemini(history) {
+  const out = [];
+  for (const m of history) {
+    if (!m.result) {
+      out.push(m.calls ? { role: 'model', parts: m.calls.map((id) => ({ functionCall: { id, name: 'read', args: { id } } })) }
+        : { role: m.role === 'assistant' ? 'model' : 'user', parts: [{ text: m.text }] });
+      continue;
+    }
+    const part = { functionResponse: { id: m.result, name: 'read', response: { output: m.text } } };
+    const last = out.at(-1);
+    if (last?.parts[0].functionResponse) last.parts.push(part);
+    else out.push({ role: 'user', parts: [part] });
+  }
+  return out;
+}
+
 /** The model messages of the AI SDK. */
 export function toModelMessages(history) {
   return history.map((m) =>

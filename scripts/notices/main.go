@@ -253,7 +253,7 @@ func unnamed(info *debug.BuildInfo, named []component) []string {
 		if dep.Replace != nil {
 			dep = dep.Replace
 		}
-		look(dep.Path, dep.Version)
+		look(dep.Path, strings.TrimSuffix(dep.Version, "+incompatible")) // a module without go.mod
 	}
 	return missing
 }

@@ -85,7 +85,7 @@ func TestUnnamed(t *testing.T) {
 		GoVersion: "go1.26.8 X:nodwarf5",
 		Deps: []*debug.Module{
 			{Path: "example.com/a", Version: "v1.0.0"},
-			{Path: "example.com/b", Version: "v2.0.0"},
+			{Path: "example.com/b", Version: "v2.0.0+incompatible"},
 			{Path: module, Version: "v0.0.0", Replace: &debug.Module{Path: ".."}},
 			{Path: "example.com/c", Version: "v3.0.0", Replace: &debug.Module{Path: "example.com/fork", Version: "v3.0.1"}},
 		},
