@@ -17,9 +17,9 @@ import (
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A chain is the changes of one fix to the records of a session log. Records of a log are
-// never moved. They are inserted, emptied or removed, and the links between them are kept
-// intact.
+// A chain is the changes of one fix to the records of a session log. Records are inserted,
+// emptied or removed, and the links between them are kept intact. Only what would separate
+// results from their calls moves, behind them.
 type chain struct {
 	*Log
 	d *draft
