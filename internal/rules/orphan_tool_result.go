@@ -131,19 +131,25 @@ func (c *Context) resultAsText(i int) *operation.Operation {
 	return c.op(c.turn(c.Results[i].Message), operation.Unsafe, "turn the "+resultName(&c.Results[i])+" into text", &operation.Texts{Results: []int32{int32(i)}})
 }
 
-// lastOfTurn returns the last of the messages with results that follow result i, if each is a record of its own; -1 if
-// not.
+// lastOfTurn returns the last message with an answer of those with results that follow result i, if each is a record of
+// its own; -1 if there is none.
 func (c *Context) lastOfTurn(i int) int32 {
 	if !c.Lines || c.Window != transcript.WindowTool {
 		return -1
 	}
-	last := c.Results[i].Message
-	for next := last + 1; int(next) < len(c.Messages) && c.Messages[next].Role == transcript.RoleTool; next++ {
-		if r := c.resultOf(int(next)); r >= 0 && c.Pairing.Results[r].Fate != pairing.Orphan {
-			last = next
+	if c.tails == nil {
+		c.tails = make([]int32, len(c.Messages))
+		last := int32(-1)
+		for m := len(c.Messages) - 1; m >= 0; m-- {
+			if c.Messages[m].Role != transcript.RoleTool {
+				last = -1
+			} else if r := c.resultOf(m); last < 0 && r >= 0 && c.Pairing.Results[r].Fate != pairing.Orphan {
+				last = int32(m)
+			}
+			c.tails[m] = last
 		}
 	}
-	return last
+	return c.tails[c.Results[i].Message]
 }
 
 // relinks pairs the leftover results right after a turn with its leftover calls: first those

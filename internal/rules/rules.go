@@ -484,6 +484,7 @@ type Context struct {
 	lost        map[string]int32  // records with results that are not read, by the ids of their calls; nil until needed
 	answers     map[int32][]int32 // results by call; nil until needed
 	strays      map[stray]int32   // the last results that name no call; nil until needed
+	tails       []int32           // for each message, the last one with an answer of those with results from it on; nil until needed
 	minted      *mintings
 	onward      onward  // of the turn that was asked about last
 	sign        *sign   // the result of onlySign; nil until needed
