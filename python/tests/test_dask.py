@@ -140,7 +140,7 @@ class Cluster(unittest.TestCase):
         with tempfile.TemporaryDirectory() as d:
             lines, path = pathlib.Path(d, "x.jsonl"), pathlib.Path(d, "x.parquet")
             lines.write_text("".join(make.whole(i) + "\n" for i in range(1, 50)), encoding="utf-8")
-            subprocess.run([os.environ["TOOLGUARD_SHARDS"], d, lines], check=True, timeout=DEADLINE)
+            subprocess.run([os.environ["TOOLGUARD_SHARDS"], "parquet", d, lines], check=True, timeout=DEADLINE)
             before = path.read_bytes()
             links, out, rejects = (pathlib.Path(d, x) for x in ("links", "out", "rejects"))
             for x in (links, out, rejects):
@@ -165,7 +165,7 @@ class Cluster(unittest.TestCase):
             self.assertNotEqual(os.stat(d).st_dev, os.stat(other).st_dev)
             lines = pathlib.Path(d, "x.jsonl")
             lines.write_text("".join(make.whole(i) + "\n" for i in range(300)), encoding="utf-8")
-            subprocess.run([os.environ["TOOLGUARD_SHARDS"], d, lines], check=True, timeout=DEADLINE)
+            subprocess.run([os.environ["TOOLGUARD_SHARDS"], "parquet", d, lines], check=True, timeout=DEADLINE)
             out = pathlib.Path(d, "out")
             out.mkdir()
             task = tgd.filter_parquet([pathlib.Path(d, "x.parquet")], out, rejects=other, reasons=other)

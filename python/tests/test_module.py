@@ -194,15 +194,24 @@ def interrupts():
         time.sleep(0.003)
         os.kill(os.getpid(), signal.SIGINT)
 stop, n, end = threading.Event(), 0, time.monotonic() + float(sys.argv[1])
+armed = False
+def handler(*_):  # it raises once in each turn of the loop, and never outside of try
+    global armed
+    if armed:
+        armed = False
+        raise KeyboardInterrupt
+signal.signal(signal.SIGINT, handler)
 rows = [{"messages": [{"role": "user", "content": "hi"}]}] * 100
 thread = threading.Thread(target=interrupts)
 while n == 0 or time.monotonic() < end:
     try:
+        armed = True
         if not thread.ident:
             thread.start()
         for _ in tg.filter_rows(rows, format="openai-chat", batch=10):
             pass
         tg.close()
+        armed = False
     except KeyboardInterrupt:
         n += 1
 signal.signal(signal.SIGINT, lambda *_: None)
