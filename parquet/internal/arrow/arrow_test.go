@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -699,4 +700,80 @@ func FuzzFile(f *testing.F) {
 		}
 		tries(t, path, 16<<20)
 	})
+}
+
+// patched writes a stream of one batch with another description of the batch, and returns the error of reading it.
+func patched(t *testing.T, schema *arrow.Schema, patch func(header *table)) error {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "in.arrow")
+	writeFile(t, path, true, schema, []int{3})
+	f, err := Open(t.Context(), path, lines.DefaultMemory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := f.others[f.batches[0]]
+	f.Close()
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := root(whole[m.meta:m.body])
+	header, _ := text.table(messageHeader)
+	patch(&header)
+	if err := os.WriteFile(path, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = texts(path, lines.DefaultMemory)
+	if err == nil {
+		return nil
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), path+": "))
+}
+
+// TestParts: a batch has the values and the buffers of its schema, and the buffers are as long as its values. The
+// library reads what is next to them.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	schema := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "view", Type: arrow.BinaryTypes.StringView, Nullable: true}}, nil)
+	for name, c := range map[string]struct{ field, size int }{"values": {batchNodes, 16}, "buffers": {batchBuffers, 16}, "views": {batchVariadic, 8}} {
+		err := patched(t, schema, func(h *table) {
+			elements, at := h.vector(c.field, c.size)
+			h.shorten(at, len(elements)/c.size-1)
+		})
+		if err == nil || !strings.HasSuffix(err.Error(), ": has not the values and buffers of its schema") {
+			t.Errorf("fewer %s: %v", name, err)
+		}
+	}
+	err := patched(t, arrow.NewSchema(schema.Fields()[:1], nil), func(h *table) {
+		h.MutateInt64Slot(slot(batchRows), 8)
+		nodes, _ := h.vector(batchNodes, 16)
+		nodes[0] = 8
+	})
+	if got := fmt.Sprint(err); got != "record batch 1: not readable: its parts contradict each other" {
+		t.Errorf("more rows: %s", got)
+	}
+}
+
+// TestDictionaryStays: no row is written whose numbers would stand for other values.
+func TestDictionaryStays(t *testing.T) {
+	t.Parallel()
+	colour := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
+	path := filepath.Join(t.TempDir(), "in.arrow")
+	writeFile(t, path, true, arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "colour", Type: colour, Nullable: true}}, nil), []int{3})
+	f, err := Open(t.Context(), path, lines.DefaultMemory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	b := array.NewDictionaryBuilder(memory.DefaultAllocator, colour).(*array.BinaryDictionaryBuilder)
+	if err := b.AppendString("black"); err != nil {
+		t.Fatal(err)
+	}
+	w := f.Rest(io.Discard, "test")
+	if err := w.Replace(1, Row{1: b.NewArray()}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(w.Close()), path+": record batch 1: column colour: its dictionary would change"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
 }

@@ -132,8 +132,11 @@ func (w *Writer) end() error {
 			err = w.encode(m)
 		}
 	}
+	if err != nil {
+		return err
+	}
 	w.group, w.before, w.row, w.parts, w.edited = w.group+1, w.before+n, 0, w.parts[:0], false
-	return err
+	return nil
 }
 
 // A writeError is an error of the output. It has its path already.
