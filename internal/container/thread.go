@@ -69,7 +69,7 @@ func (l *log) mark(t *thread, payload source.Value) {
 	for _, b := range t.q.b.Texts() {
 		text, is := textIn(payload, b.Span)
 		switch {
-		case !is, inTags(text):
+		case !is, InTags(text):
 		case stop != "" && bytes.HasPrefix(text, []byte(stop)):
 			t.abort() // the agent itself says that the previous turn was aborted
 			return
@@ -108,9 +108,9 @@ func textIn(payload source.Value, at source.Span) ([]byte, bool) {
 	return raw, true
 }
 
-// inTags reports whether a text is in tags, as agents write what they add themselves. A human can
+// InTags reports whether a text is in tags, as agents write what they add themselves. A human can
 // begin with a tag, but hardly ends with one.
-func inTags(text []byte) bool {
+func InTags(text []byte) bool {
 	return len(text) > 1 && text[0] == '<' && text[1]|0x20 >= 'a' && text[1]|0x20 <= 'z' && bytes.HasSuffix(bytes.TrimSpace(text), []byte(">"))
 }
 

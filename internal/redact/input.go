@@ -92,7 +92,8 @@ type scalar struct {
 	start, end int64  // in the source
 	head       []byte // the text: all of it unless it is long
 	long       bool
-	sum        sum // of a long text
+	sum        sum    // of a long text
+	tail       []byte // of a long text
 	closed     bool
 	breaks     []lineBreak
 }
@@ -105,6 +106,9 @@ type lineBreak struct {
 
 // size returns the length in the source.
 func (t *scalar) size() int64 { return t.end - t.start }
+
+// mostTail is what is kept of the end of a long text, by which readers see that it is in tags.
+const mostTail = 256
 
 // take reads a token up to the end that find returns, or -1 if it is not on the page. hash adds
 // the text of a long one.
@@ -142,6 +146,8 @@ func (in *input) take(r *redactor, find func(page []byte) int) (t scalar) {
 				r.head = append(r.head, piece[:min(n, mostHeld-len(r.head))]...)
 			}
 			r.mac.Write(piece)
+			t.tail = append(t.tail, piece[max(0, len(piece)-mostTail):]...)
+			t.tail = t.tail[max(0, len(t.tail)-mostTail):]
 		}
 		in.skip(n)
 		if t.closed {

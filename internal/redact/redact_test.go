@@ -87,6 +87,30 @@ func TestSameReport(t *testing.T) {
 	}
 }
 
+// TestTexts: the same for logs that end in a call without a result, and what their user wrote
+// then: by the tags around a text, readers see that no human wrote it, so that the call is open.
+func TestTexts(t *testing.T) {
+	log := string(files(t)["claude-code/broken/live-tail.jsonl"])
+	const tagged = `"<task-notification>running</task-notification>"`
+	if strings.Count(log, tagged) != 1 {
+		t.Fatal("the log has another text")
+	}
+	long := strings.Repeat("many words ", 20_000)
+	open := map[string]bool{}
+	for _, text := range []string{
+		"<b>", "<b>x", "<b> x >", "<>", "<1>", "< b>", "b>", "<b", `<b>x</b>\n\n  \t`, `\u003cb\u003ex\u003c/b\u003e`, `\u003cb>x\u003e\n`,
+		"<b>" + long + "</b>", "<b>" + long, long + "</b>", `<b>` + long + `</b>\n \n`, `\u003cb>` + long + `\u003c/b\u003e`,
+		"<tool_call>{}</tool_call>", "<tool_call>{} x", "[Request interrupted by user]", "[Request interrupted by user] <b>", "<command-name>/clear</command-name>",
+	} {
+		log := strings.Replace(log, tagged, `"`+text+`"`, 1)
+		holds(t, text[:min(len(text), 40)], []byte(log))
+		open[fmt.Sprint(problems(t, []byte(log))[1:])] = true
+	}
+	if len(open) < 2 {
+		t.Errorf("all texts have the same report: %v", open)
+	}
+}
+
 // TestCorpus: the same for real transcripts, of which many are broken.
 func TestCorpus(t *testing.T) {
 	root := filepath.Join("..", "..", "..", "shared", "corpus")

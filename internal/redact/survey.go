@@ -24,7 +24,7 @@ type survey struct {
 	inStrings  bool              // some of them begin in strings
 	blankAfter map[int64]bool    // the texts that must end in white space, by their offsets
 	variants   map[int64]variant // what the words at these offsets must have
-	// inTags is set if readers see by a tag at its start that an agent wrote a text.
+	// inTags is set if readers see by the tags around a text that an agent wrote it.
 	inTags bool
 	// dropsSchemas is set if nothing stays of schemas.
 	dropsSchemas bool
@@ -104,9 +104,7 @@ func newSurvey(src *source.Source, opts engine.Options, found *engine.Report) (*
 			}
 		}
 	}
-	if d != nil && d.Log != nil {
-		p.inTags = d.Log.Interrupt != ""
-	}
+	p.inTags = d != nil && d.Log != nil
 	for f := range found.Findings.All() {
 		at := f.Start.Offset
 		switch f.Rule.Name {

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/toolguard/toolguard/internal/container"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -505,10 +506,11 @@ func (r *redactor) string(t *scalar, out *output, p place) {
 		r.fill(out, t, r.sumOf(t, value), value, 0)
 	default:
 		out.write(t.head[:kept])
+		last := ""
 		if k == text {
-			start := r.opening(t)
+			start, end := r.around(t)
 			out.write([]byte(start))
-			kept += len(start)
+			kept, last = kept+len(start), end
 		}
 		if k == encoded {
 			head := imageHeader(t.head[kept:])
@@ -516,14 +518,15 @@ func (r *redactor) string(t *scalar, out *output, p place) {
 			out.write(head)
 			kept += len(head)
 		}
-		end := t.end
 		if r.survey.blankAfter[t.start-1] {
-			t.end--
+			last = " "
 		}
+		if int(t.size()) < kept+len(last) {
+			last = ""
+		}
+		t.end -= int64(len(last))
 		r.fill(out, t, r.sumOf(t, k), k, kept)
-		if t.end < end {
-			out.write([]byte{' '})
-		}
+		r.put(out, t, []byte(last))
 	}
 }
 
@@ -546,25 +549,29 @@ func spaces(b []byte) (lead, trail int) {
 	return lead, trail
 }
 
-// opening returns the start of the filler for a text: what agents write themselves, and tags by
-// which readers tell who wrote the text.
-func (r *redactor) opening(t *scalar) string {
+// around returns the start and the end of the filler for a text: what agents write themselves, and
+// tags by which readers tell who wrote the text.
+func (r *redactor) around(t *scalar) (start, end string) {
 	said := t.head
 	if bytes.IndexByte(said, '\\') >= 0 {
 		said = source.AppendUnescaped(nil, said)
 	}
+	whole := said
+	if t.long {
+		whole = source.AppendUnescaped(slices.Clone(said[:2]), t.tail)
+	}
+	if r.survey.inTags && len(whole) > 2 && container.InTags(whole) {
+		start, end = "<a>", ">"
+	}
 	if n := r.vocabulary.phrase(string(said)); n > 0 && (n < len(said) || !t.long) {
-		return string(said[:n])
+		return string(said[:n]), end
 	}
 	for _, tag := range callTags {
 		if bytes.Contains(said, []byte(tag)) {
-			return tag
+			return tag, end
 		}
 	}
-	if r.survey.inTags && len(said) > 2 && said[0] == '<' && bytes.IndexByte(said, '>') > 1 {
-		return "<a>"
-	}
-	return ""
+	return start, end
 }
 
 // isBlank reports whether a text has nothing but white space.
