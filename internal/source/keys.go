@@ -9,17 +9,13 @@ const (
 	longestKey = 64
 )
 
-// Keys numbers the keys of a series of objects. Such objects usually have the same keys
-// in the same order, so each key is first compared with the one that followed last time.
-// Callers can store what they know about a key under its number.
+// Keys numbers the keys of a series of objects. Callers can store what they know about a key under
+// its number.
 type Keys struct {
 	text  []byte     // the keys one after another, with their quotes
 	known []knownKey // indexed by number, from 1
 	// marked holds the number of the last key for each mark, 0 for none.
 	marked [64]uint8
-	// next holds for each key the number of the key that last followed it. next[0] is the
-	// number of the first key of an object.
-	next [MaxKeys + 1]uint8
 }
 
 // A knownKey is a key that has a number.
@@ -115,25 +111,14 @@ func (w *Walk) Next() bool {
 	if i >= len(text) || text[i] != '"' {
 		return false
 	}
-	w.from = i
-	n := w.keys.next[w.number]
-	expected := n > 0 && bytes.HasPrefix(text[i:], w.keys.raw(n))
-	if expected {
-		w.to = i + len(w.keys.raw(n))
-	} else {
-		w.to = skipString(text, i)
-	}
+	w.from, w.to = i, skipString(text, i)
 	if i = SkipBlank(text, w.to); i >= len(text) || text[i] != ':' {
 		return false
 	}
 	if i = SkipBlank(text, i+1); i >= len(text) {
 		return false
 	}
-	if !expected {
-		n = w.keys.number(text[w.from:w.to])
-		w.keys.next[w.number] = n
-	}
-	w.number = n
+	w.number = w.keys.number(text[w.from:w.to])
 	w.val.from, w.val.inner = i, w.long
 	end, behind := v.ends.at(v.turn, i, w.long)
 	if end > 0 {
