@@ -8,10 +8,10 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 FUZZTIME ?= 30s
 BENCH    ?= .
 # The tests that write the files with which they compare (internal/golden), by folder. What other
-# files are made from comes first: words.txt is a part of the program.
+# files are made from comes first: keywords.txt and words.txt are parts of the program.
 GOLDEN = \
+	internal/dialect:TestKeywords,TestWriteText \
 	internal/redact:TestWords \
-	internal/dialect:TestWriteText \
 	internal/engine:TestFixCases,TestFixLayouts,TestFixtures,TestWithoutMarks \
 	internal/report:TestFormats,TestOneEntryForATurn,TestPreview \
 	cmd/toolguard:TestFailedFilesInReports,TestScripts,TestThreads \

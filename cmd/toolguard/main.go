@@ -60,14 +60,18 @@ func main() {
 	colorable.EnableColorsStdout(nil)
 	a := newApp(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
 	// The garbage collector runs when the heap has grown by a fifth. The untouched 80 MiB
-	// take no memory but count as heap, which raises that limit by 16 MiB.
+	// take no memory but count as heap, which raises that limit by 16 MiB. They come with the
+	// first collection, at 16 MiB, which short files do not reach.
 	var room atomic.Pointer[[80 << 20]byte]
 	var once sync.Once
 	a.beforeFiles = func(jobs int) {
 		once.Do(func() {
 			if os.Getenv("GOGC") == "" {
-				debug.SetGCPercent(20)
-				room.Store(new([80 << 20]byte))
+				debug.SetGCPercent(400)
+				runtime.AddCleanup(new([32]byte), func(percent int) {
+					debug.SetGCPercent(percent)
+					room.Store(new([80 << 20]byte))
+				}, 20)
 			}
 			if jobs == 1 && os.Getenv("GOMAXPROCS") == "" {
 				runtime.GOMAXPROCS(1) // other processors would only look for work

@@ -1,9 +1,12 @@
 package dialect
 
 import (
+	_ "embed" // for keywords.txt
 	"iter"
 	"math/bits"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
@@ -77,33 +80,72 @@ type keywordTable struct {
 // maxKeyword bounds the length of a keyword.
 const maxKeyword = 40
 
+// builtinKeywords has what a search for keywords needs of the built-in dialects, because compiling
+// all evidence takes longer than checking a short file. A line is a keyword and the number of
+// dialects that use it, or "=", the name of a dialect and the keywords to look up for it.
+//
+//go:embed keywords.txt
+var builtinKeywords string
+
+// newKeywordTable returns the table of all dialects, which are the built-in ones and others.
 func newKeywordTable(all []*Dialect, known *Dialect) *keywordTable {
 	t := &keywordTable{of: map[string]uint64{}, often: map[string]int{}}
+	builtin := map[string][]string{}
+	for line := range strings.Lines(builtinKeywords) {
+		words := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if words[0] == "=" {
+			builtin[words[1]] = words[2:]
+		} else {
+			t.often[words[0]], _ = strconv.Atoi(words[1])
+		}
+	}
 	for _, d := range all {
 		if !d.Bare() {
 			continue
 		}
 		t.rows = append(t.rows, d)
-		for word := range wordsOf(d.Evidence.Keywords(d == known)) {
-			if t.often[word]++; d == plain {
-				t.often[word] += len(all) // most messages have these keywords
-			}
+		if builtin[d.Name] == nil {
+			t.count(d, known)
 		}
 	}
 	for i, d := range t.rows {
 		bit := uint64(1) << min(i, lastBit)
-		for _, words := range d.Evidence.Keywords(d == known) {
-			best := rarest(words, t.often)
-			if best == nil {
+		words := builtin[d.Name]
+		if words == nil {
+			words = t.choose(d, known)
+		}
+		for _, word := range words {
+			if word == "" {
 				t.always |= bit
+				continue
 			}
-			for _, word := range best {
-				t.of[word] |= bit
-				t.heads[len(word)][word[0]>>6] |= 1 << (word[0] & 63)
-			}
+			t.of[word] |= bit
+			t.heads[len(word)][word[0]>>6] |= 1 << (word[0] & 63)
 		}
 	}
 	return t
+}
+
+// count counts the keywords of a dialect.
+func (t *keywordTable) count(d, known *Dialect) {
+	for word := range wordsOf(d.Evidence.Keywords(d == known)) {
+		if t.often[word]++; d == plain {
+			t.often[word] += len(All()) // most messages have these keywords
+		}
+	}
+}
+
+// choose returns the keywords to look up for a dialect, and "" if it is asked about every element.
+func (t *keywordTable) choose(d, known *Dialect) (words []string) {
+	for _, row := range d.Evidence.Keywords(d == known) {
+		best := rarest(row, t.often)
+		if best == nil {
+			best = evidence.Keywords{""}
+		}
+		words = append(words, best...)
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
 }
 
 // wordsOf returns all keys and texts in lists of keywords.

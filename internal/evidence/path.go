@@ -49,6 +49,10 @@ func parsePath(text string) (path, error) {
 	if text == "" {
 		return p, nil
 	}
+	if plainKey(text) { // what most paths are
+		p.key = text
+		return p, nil
+	}
 	names, err := segments(text)
 	if err != nil {
 		return p, err
@@ -85,6 +89,16 @@ func parsePath(text string) (path, error) {
 		p.steps = append(p.steps, s)
 	}
 	return p, nil
+}
+
+// plainKey reports whether a path is a single name of letters.
+func plainKey(text string) bool {
+	for i := range len(text) {
+		if c := text[i] | 0x20; c != '_'|0x20 && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return true
 }
 
 // special reports whether a name is a pattern, a query or another construct of gjson.

@@ -1,8 +1,8 @@
 // Package golden compares what tests make with files of the repository, and writes these files
 // if tests run with -update. It does not know what is in them.
 //
-// Makefile lists the tests that use it: make golden writes what only tests read and words.txt,
-// make docs writes the pages. A test of the command compares the lists with the tests.
+// Makefile lists the tests that use it: make golden writes what only tests read, keywords.txt and
+// words.txt, make docs writes the pages. A test of the command compares the lists with the tests.
 package golden
 
 import (
