@@ -317,6 +317,7 @@ func All() []*Dialect {
 		Pi,
 		Amp,
 		Goose,
+		Crush,
 		PydanticAI,
 		OTel,
 		AgentFramework,

@@ -269,6 +269,13 @@ func All() []Store {
 			Source:    "https://hermes-agent.nousresearch.com/docs/user-guide/sessions",
 		},
 		{
+			Agent: "Crush", Read: true,
+			// Each project has a database of its own, if no other directory is set.
+			Databases: []string{"~/.crush/crush.db"},
+			Instead:   "crush session show --json SESSION | toolguard check -",
+			Source:    "https://github.com/charmbracelet/crush/blob/main/internal/config/config.go",
+		},
+		{
 			Agent: "Zed",
 			Databases: []string{
 				"$XDG_DATA_HOME/zed/threads/threads.db", "~/.local/share/zed/threads/threads.db",

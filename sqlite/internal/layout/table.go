@@ -2,7 +2,7 @@ package layout
 
 // All returns the schemas.
 func All() []*Schema {
-	return []*Schema{openCode(), openClaw(), goose(), hermes(), agentsSDK()}
+	return []*Schema{openCode(), openClaw(), goose(), hermes(), crush(), agentsSDK()}
 }
 
 // openCode is opencode since 1.2. The ids of a message and of a part are in columns of their own, and
@@ -157,6 +157,38 @@ func hermes() *Schema {
 		},
 		Instead: "start a new session; toolguard-sqlite dump DATABASE SESSION | toolguard show - shows what was said",
 		Source:  "https://github.com/NousResearch/hermes-agent/blob/main/hermes_state_common.py",
+	}
+}
+
+// crush is Crush since 0.6. It does not send what a summary replaced.
+func crush() *Schema {
+	return &Schema{
+		Agent: "Crush", Dialect: "crush",
+		Tables: map[string][]string{
+			"sessions": {"id", "title", "message_count", "updated_at", "summary_message_id"},
+			"messages": {"id", "session_id", "role", "parts", "created_at", "is_summary_message"},
+		},
+		Sessions: "SELECT id, title, NULL, NULL, updated_at FROM sessions",
+		Text: Rows{
+			Query:  "SELECT id, title, created_at, updated_at, summary_message_id FROM sessions WHERE id = ?",
+			Fields: []Field{{Key: "id", Column: "id"}, {Key: "title", Column: "title"}, {Key: "created_at", Column: "created_at"}, {Key: "updated_at", Column: "updated_at"}, {Key: "summary_message_id", Column: "summary_message_id"}},
+			List:   "messages",
+			Each: &Rows{
+				// Times are in seconds, and rows of one second are in the order in which they were written.
+				Query: "SELECT m.id, m.role, m.parts, m.model, m.is_summary_message, m.created_at, iif((m.created_at, m.rowid) < (s.created_at, s.rowid), 1, NULL) AS summarized FROM messages AS m LEFT JOIN messages AS s ON s.id = (SELECT summary_message_id FROM sessions WHERE id = m.session_id) AND s.session_id = m.session_id WHERE m.session_id = ? ORDER BY m.created_at, m.rowid",
+				Fields: []Field{
+					{Key: "id", Column: "id"},
+					{Key: "role", Column: "role"},
+					{Key: "parts", Column: "parts", Is: JSON},
+					{Key: "model", Column: "model"},
+					{Key: "is_summary_message", Column: "is_summary_message"},
+					{Key: "created_at", Column: "created_at"},
+					{Key: "summarized", Column: "summarized"},
+				},
+			},
+		},
+		Instead: "it answers calls without a result and drops results without a call itself when it resumes a session. For other errors, start a new session; toolguard-sqlite dump DATABASE SESSION | toolguard show - shows what was said",
+		Source:  "https://github.com/charmbracelet/crush/tree/main/internal/db",
 	}
 }
 
