@@ -24,7 +24,6 @@ func TestRecognised(t *testing.T) {
 		"smolagents-steps.json":  "the steps of a smolagents run, ",
 		"smolagents-run.json":    "the steps of a smolagents run, ",
 		"smolagents-inputs.json": "the steps of a smolagents run, ",
-		"zed-thread.json":        "a Zed thread, ",
 		"recorded.har":           "a recording of HTTP requests, none ",
 		"cassette.json":          "a recording of HTTP requests, none ",
 		"sessions.db":            "an SQLite database, ",

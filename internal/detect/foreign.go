@@ -111,11 +111,6 @@ var foreigners = [...]foreign{
 		}},
 	},
 	{
-		reason: "a Zed thread, which stores each result with its call and rebuilds the messages before it sends them, so there is nothing to pair; " +
-			"check the logged API requests of the agent instead",
-		signs: &evidence.Table{Rows: []string{"decisive if messages.#.Agent.content|messages.#.User.content"}},
-	},
-	{
 		reason: "a recording of HTTP requests, none of which has messages in its body",
 		signs: &evidence.Table{Rows: []string{
 			"decisive if log.entries.#.request.method and log.entries.#.response and log.entries.#.request.postData.text",

@@ -318,6 +318,7 @@ func All() []*Dialect {
 		Amp,
 		Goose,
 		Crush,
+		Zed,
 		PydanticAI,
 		OTel,
 		AgentFramework,

@@ -274,15 +274,18 @@ func All() []Store {
 			Databases: []string{"~/.crush/crush.db"},
 			Instead:   "crush session show --json SESSION | toolguard check -",
 			Source:    "https://github.com/charmbracelet/crush/blob/main/internal/config/config.go",
+			Mends:     Mends{Rules: openCalls, Source: "https://github.com/charmbracelet/crush/blob/main/internal/agent/agent.go"},
 		},
 		{
-			Agent: "Zed",
+			Agent: "Zed", Read: true,
 			Databases: []string{
 				"$XDG_DATA_HOME/zed/threads/threads.db", "~/.local/share/zed/threads/threads.db",
 				"~/Library/Application Support/Zed/threads/threads.db", "$LOCALAPPDATA/Zed/threads/threads.db",
 			},
-			Instead: "Zed has no export that toolguard reads; open the thread as Markdown, for a new thread",
-			Source:  "https://github.com/vshulcz/deja-vu/pull/1281",
+			Instead: "open the thread as Markdown, for a new thread",
+			Source:  "https://github.com/zed-industries/zed/blob/main/crates/agent/src/db.rs",
+			// It does not send calls without a result.
+			Mends: Mends{Rules: openCalls, Source: "https://github.com/zed-industries/zed/blob/main/crates/agent/src/thread.rs"},
 		},
 		{
 			Agent:     "Cursor",

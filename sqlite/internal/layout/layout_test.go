@@ -114,7 +114,7 @@ func TestCells(t *testing.T) {
 				if err := stmt.BindText(1, c.ID); err != nil || !stmt.Step() {
 					t.Fatalf("%s: no row %s", table, c.ID)
 				}
-				if was := stmt.ColumnText(0); was != "" {
+				if kind, was := stmt.ColumnType(0), stmt.ColumnText(0); kind == sqlite3.TEXT && was != "" { // others are compressed
 					n++
 					if got := all[i][c.Start:c.End]; got != was[c.From:c.From+len(got)] {
 						t.Errorf("%s %s: %q is not a part of %q", table, c.ID, got, was)

@@ -2,7 +2,7 @@ package layout
 
 // All returns the schemas.
 func All() []*Schema {
-	return []*Schema{openCode(), openClaw(), goose(), hermes(), crush(), agentsSDK()}
+	return []*Schema{openCode(), openClaw(), goose(), hermes(), crush(), zed(), agentsSDK()}
 }
 
 // openCode is opencode since 1.2. The ids of a message and of a part are in columns of their own, and
@@ -189,6 +189,22 @@ func crush() *Schema {
 		},
 		Instead: "it answers calls without a result and drops results without a call itself when it resumes a session. For other errors, start a new session; toolguard-sqlite dump DATABASE SESSION | toolguard show - shows what was said",
 		Source:  "https://github.com/charmbracelet/crush/tree/main/internal/db",
+	}
+}
+
+// zed is the threads of Zed's agent. A thread is one value, mostly compressed.
+func zed() *Schema {
+	return &Schema{
+		Agent: "Zed", Dialect: "zed",
+		Tables:   map[string][]string{"threads": {"id", "summary", "updated_at", "data_type", "data"}},
+		Sessions: "SELECT id, summary, NULL, NULL, updated_at FROM threads",
+		Text: Rows{
+			Query:  "SELECT id, iif(data_type = 'json', CAST(data AS TEXT), data) AS data FROM threads WHERE id = ?",
+			Fields: []Field{{Column: "data", Is: Whole}},
+			Lines:  true,
+		},
+		Instead: "start a new thread; toolguard-sqlite dump DATABASE SESSION | toolguard show - shows what was said",
+		Source:  "https://github.com/zed-industries/zed/blob/main/crates/agent/src/db.rs",
 	}
 }
 
