@@ -75,6 +75,8 @@ const (
 	Whole
 	// Marked is a text, or JSON after one of the marks that Hermes has for it.
 	Marked
+	// Packed is a text that is JSON, or a blob that is MessagePack, which becomes JSON.
+	Packed
 	// Object is an object of other columns.
 	Object
 )

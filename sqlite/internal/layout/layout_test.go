@@ -1,7 +1,10 @@
 package layout_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -104,8 +107,11 @@ func TestCells(t *testing.T) {
 				_, from, _ := strings.Cut(c.Query, " FROM ")
 				table, _, _ := strings.Cut(from, " ")
 				key, column := "id", c.Column
-				if column == "event" {
+				switch column {
+				case "event":
 					key, column = "seq", "event_json"
+				case "checkpoint":
+					key = "checkpoint_id"
 				}
 				stmt, _, err := conn.Prepare("SELECT " + column + " FROM " + table + " WHERE " + key + " = ?")
 				if err != nil {
@@ -151,6 +157,46 @@ func TestBad(t *testing.T) {
 		if err != nil || report.Conversations != 1 {
 			t.Errorf("%s: %v\n%s", c.sql, err, all[0])
 		}
+	}
+}
+
+// TestPacked: MessagePack that is cut or changed becomes JSON, or it is said why not.
+func TestPacked(t *testing.T) {
+	for sql, want := range map[string]string{
+		`substr(checkpoint, 1, 200)`:     "its MessagePack cannot be read: unexpected EOF",
+		`unhex(hex(checkpoint) || '00')`: "its MessagePack ends 1 bytes before the end",
+		`x'c1'`:                          "its MessagePack cannot be read: the type 0xc1 is unknown",
+		`x'd50592c0c0'`:                  "its MessagePack cannot be read: an object has no value",
+		`x'ddffffffff'`:                  "its MessagePack cannot be read: unexpected EOF",
+		`unhex(replace(hex(zeroblob(999)), '00', '91'))`: "its MessagePack cannot be read: values are nested too deep",
+	} {
+		path := fixture.Make(t, t.TempDir(), "langgraph")
+		fixture.Exec(t, path, `UPDATE checkpoints SET checkpoint = `+sql+` WHERE thread_id = 't1'`)
+		_, texts, all := read(t, path)
+		bad := texts[0].Bad
+		if want = "row 1f13a0f2-0000-6000-8001-000000000002: checkpoint: " + want; len(bad) != 1 || bad[0].Error() != want {
+			t.Errorf("%s: %v, want %s", sql, bad, want)
+		}
+		if got := `{"thread_id":"t1","checkpoint_id":"1f13a0f2-0000-6000-8001-000000000002","checkpoint":null}` + "\n"; all[0] != got {
+			t.Errorf("%s: %s", sql, all[0])
+		}
+	}
+	path := fixture.Make(t, t.TempDir(), "langgraph")
+	random := rand.New(rand.NewPCG(1, 2))
+	refused := 0
+	for range 40 {
+		fixture.Exec(t, path, fmt.Sprintf(`UPDATE checkpoints SET checkpoint = unhex(substr(hex(checkpoint), 1, %d) || '%02x' || substr(hex(checkpoint), %d)) WHERE type = 'msgpack'`, 2*random.IntN(1100), random.IntN(256), 2*random.IntN(1100)+1))
+		_, texts, all := read(t, path)
+		refused += len(texts[0].Bad)
+		for _, text := range all {
+			if !json.Valid([]byte(text)) {
+				t.Fatalf("%q", text)
+			}
+		}
+		path = fixture.Make(t, t.TempDir(), "langgraph")
+	}
+	if refused < 5 || refused > 39 {
+		t.Errorf("%d of 40 were refused", refused)
 	}
 }
 

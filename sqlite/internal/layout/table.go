@@ -2,7 +2,7 @@ package layout
 
 // All returns the schemas.
 func All() []*Schema {
-	return []*Schema{openCode(), openClaw(), goose(), hermes(), crush(), zed(), agentsSDK()}
+	return []*Schema{openCode(), openClaw(), goose(), hermes(), crush(), zed(), langGraph(), agentsSDK()}
 }
 
 // openCode is opencode since 1.2. The ids of a message and of a part are in columns of their own, and
@@ -205,6 +205,21 @@ func zed() *Schema {
 		},
 		Instead: "start a new thread; toolguard-sqlite dump DATABASE SESSION | toolguard show - shows what was said",
 		Source:  "https://github.com/zed-industries/zed/blob/main/crates/agent/src/db.rs",
+	}
+}
+
+// langGraph is SqliteSaver of LangGraph: the last state of each thread, if that has all messages.
+func langGraph() *Schema {
+	return &Schema{
+		Agent: "LangGraph", Dialect: "langchain",
+		Tables:   map[string][]string{"checkpoints": {"thread_id", "checkpoint_ns", "checkpoint_id", "type", "checkpoint"}},
+		Sessions: "SELECT DISTINCT thread_id, NULL, NULL, NULL, NULL FROM checkpoints WHERE checkpoint_ns = ''",
+		Text: Rows{
+			Query:  "SELECT checkpoint_id, thread_id, iif(type = 'json', CAST(checkpoint AS TEXT), checkpoint) AS checkpoint FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '' ORDER BY checkpoint_id DESC LIMIT 1",
+			Fields: []Field{{Key: "thread_id", Column: "thread_id"}, {Key: "checkpoint_id", Column: "checkpoint_id"}, {Key: "checkpoint", Column: "checkpoint", Is: Packed}},
+		},
+		Instead: "toolguard-sqlite dump DATABASE SESSION | toolguard fix - shows the messages that graph.update_state needs",
+		Source:  "https://github.com/langchain-ai/langgraph/blob/main/libs/checkpoint-sqlite/langgraph/checkpoint/sqlite/__init__.py",
 	}
 }
 

@@ -271,6 +271,14 @@ func (w *writer) field(at cellsOf, stmt *sqlite3.Stmt, f *Field, between string)
 		}
 		return true, w.put(string(number))
 	}
+	if f.Is == Packed && kind == sqlite3.BLOB {
+		raw, err := unpacked(stmt.ColumnRawBlob(col))
+		if err != nil {
+			w.text.Bad = append(w.text.Bad, Bad{at.id, f.Column, err.Error()})
+			raw = []byte("null")
+		}
+		return true, w.put(string(raw))
+	}
 	raw := stmt.ColumnRawText(col)
 	if f.Is == Marked {
 		for _, mark := range []string{"\x00json:", "\x01json:"} {
@@ -279,7 +287,7 @@ func (w *writer) field(at cellsOf, stmt *sqlite3.Stmt, f *Field, between string)
 			}
 		}
 	}
-	if f.Is == JSON {
+	if f.Is == JSON || f.Is == Packed {
 		return true, w.cell(at, f.Column, raw, 0)
 	}
 	_, err = w.text.Write(quoted(string(raw)))
