@@ -4,12 +4,15 @@ package store
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // A Store is where one agent keeps its sessions, and what is known about them. Its paths use
@@ -31,6 +34,8 @@ type Store struct {
 	Files []string
 	// Databases are files in which the agent keeps all sessions.
 	Databases []string
+	// Projects are files that list directories in which the agent keeps one database each.
+	Projects []Projects
 	// Read says that toolguard-sqlite reads the databases.
 	Read bool
 	// Instead says what to do, or why, where toolguard does not read the sessions.
@@ -47,6 +52,16 @@ type Store struct {
 	// About says where a session names its project, its title and the version of the agent.
 	About About
 }
+
+// Projects is a file of JSON that lists directories.
+type Projects struct {
+	File     string // as the paths of a Store
+	At       string // a path of gjson to the directories
+	Database string // the name of the database in each
+}
+
+// mostListed is how much is read of a list of directories.
+const mostListed = 4 << 20
 
 // Mends is what an agent repairs itself when it resumes a session.
 type Mends struct {
@@ -166,6 +181,9 @@ func Find(env func(string) string, system string) *Finder {
 				f.addDatabase(s, path, env, system)
 			}
 		}
+		for _, p := range s.Projects {
+			f.addListed(s, p, env, system)
+		}
 	}
 	return f
 }
@@ -205,6 +223,33 @@ func (f *Finder) addDatabase(s *Store, path string, env func(string) string, sys
 	dirs, _ := expand(filepath.Join(dir, filepath.FromSlash(fixed)), []string{"*"})
 	for _, dir := range dirs {
 		f.addFile(s, filepath.Join(dir, filepath.FromSlash(rest)))
+	}
+}
+
+// addListed adds the databases in the directories that a file lists.
+func (f *Finder) addListed(s *Store, p Projects, env func(string) string, system string) {
+	head, name, _ := strings.Cut(p.File, "/")
+	dir := base(head, env, system)
+	if dir == "" {
+		return
+	}
+	list := filepath.Join(dir, filepath.FromSlash(name))
+	if info, err := os.Stat(list); err != nil || !info.Mode().IsRegular() { // opening a pipe would wait
+		return
+	}
+	file, err := os.Open(list)
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, mostListed))
+	if err != nil || !gjson.ValidBytes(text) {
+		return
+	}
+	for _, listed := range gjson.GetBytes(text, p.At).Array() {
+		if filepath.IsAbs(listed.Str) {
+			f.addFile(s, filepath.Join(listed.Str, p.Database))
+		}
 	}
 }
 

@@ -181,7 +181,11 @@ func TestAll(t *testing.T) {
 			t.Errorf("%s is in the wrong part of the table", s.Agent)
 		}
 		kind = is
-		for _, root := range slices.Concat(s.Roots, s.Databases) {
+		roots := slices.Concat(s.Roots, s.Databases)
+		for _, p := range s.Projects {
+			roots = append(roots, p.File)
+		}
+		for _, root := range roots {
 			begins := func(prefix string) bool { return strings.HasPrefix(root, prefix) }
 			if strings.Contains(root, `\`) || strings.HasSuffix(root, "/") || !begins("~/") && !begins("$") && !begins(codeData) && !begins(appData) {
 				t.Errorf("%s: %s", s.Agent, root)

@@ -270,11 +270,17 @@ func All() []Store {
 		},
 		{
 			Agent: "Crush", Read: true,
-			// Each project has a database of its own, if no other directory is set.
+			// Each project has a database of its own.
 			Databases: []string{"~/.crush/crush.db"},
-			Instead:   "crush session show --json SESSION | toolguard check -",
-			Source:    "https://github.com/charmbracelet/crush/blob/main/internal/config/config.go",
-			Mends:     Mends{Rules: openCalls, Source: "https://github.com/charmbracelet/crush/blob/main/internal/agent/agent.go"},
+			Projects: []Projects{
+				{"$CRUSH_GLOBAL_DATA/projects.json", "projects.#.data_dir", "crush.db"},
+				{"$XDG_DATA_HOME/crush/projects.json", "projects.#.data_dir", "crush.db"},
+				{"~/.local/share/crush/projects.json", "projects.#.data_dir", "crush.db"},
+				{"$LOCALAPPDATA/crush/projects.json", "projects.#.data_dir", "crush.db"},
+			},
+			Instead: "crush session show --json SESSION | toolguard check -",
+			Source:  "https://github.com/charmbracelet/crush/blob/main/internal/projects/projects.go",
+			Mends:   Mends{Rules: openCalls, Source: "https://github.com/charmbracelet/crush/blob/main/internal/agent/agent.go"},
 		},
 		{
 			Agent: "Zed", Read: true,

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -206,9 +207,19 @@ func TestDirs(t *testing.T) {
 	join := func(name string) string { return filepath.Join(home, filepath.FromSlash(name)) }
 	for _, name := range []string{
 		".claude/projects/-srv/s.jsonl", ".gemini/tmp/a/chats/s.json", ".gemini/tmp/b/chats/s.json", ".gemini/tmp/c/logs.json", ".gemini/tmp/file",
-		"data/opencode/opencode.db", ".hermes/state.db/x",
+		"data/opencode/opencode.db", ".hermes/state.db/x", "boats/.crush/crush.db", "gone/.crush/x", "data/crush/projects.json",
 	} {
 		put(t, join(name))
+	}
+	list := map[string]any{"projects": []map[string]any{
+		{"path": join("boats"), "data_dir": join("boats/.crush")}, {"data_dir": join("gone/.crush")}, {"data_dir": ".crush"}, {"data_dir": 1}, {},
+	}}
+	text, err := json.Marshal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(join("data/crush/projects.json"), text, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	env := environment(map[string]string{"HOME": home, "USERPROFILE": home, "CLAUDE_CONFIG_DIR": join(".claude"), "XDG_DATA_HOME": join("data")})
 	f := Find(env, "linux")
@@ -218,7 +229,7 @@ func TestDirs(t *testing.T) {
 		rel, _ := filepath.Rel(home, p.Path)
 		got = append(got, p.Store.Agent+" "+filepath.ToSlash(rel))
 	}
-	want := []string{"Claude Code .claude/projects", "Gemini CLI .gemini/tmp/a/chats", "Gemini CLI .gemini/tmp/b/chats", "opencode data/opencode/opencode.db"}
+	want := []string{"Claude Code .claude/projects", "Gemini CLI .gemini/tmp/a/chats", "Gemini CLI .gemini/tmp/b/chats", "opencode data/opencode/opencode.db", "Crush boats/.crush/crush.db"}
 	if fmt.Sprint(got) != fmt.Sprint(want) || len(failed) > 0 {
 		t.Errorf("got %q, %v", got, failed)
 	}
