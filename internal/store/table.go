@@ -280,7 +280,7 @@ func All() []Store {
 			},
 			Instead: "crush session show --json SESSION | toolguard check -",
 			Source:  "https://github.com/charmbracelet/crush/blob/main/internal/projects/projects.go",
-			Mends:   Mends{Rules: openCalls, Source: "https://github.com/charmbracelet/crush/blob/main/internal/agent/agent.go"},
+			Mends:   Mends{Rules: openAndOff, Source: "https://github.com/charmbracelet/crush/blob/main/internal/agent/agent.go"},
 		},
 		{
 			Agent: "Zed", Read: true,
