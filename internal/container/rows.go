@@ -9,9 +9,21 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// SideBySide reports whether parts of the file can be read side by side: each line is a row of its own.
-func (r *Reading) SideBySide() bool {
-	return r.err == nil && r.shape.Class == detect.ClassConversation && r.shape.Framing == source.FramingLines && r.src.Jobs() > 1
+// InRows reports whether each line of the file is a row of its own, which is read without the others.
+func (r *Reading) InRows() bool {
+	return r.err == nil && r.shape.Class == detect.ClassConversation && r.shape.Framing == source.FramingLines
+}
+
+// SideBySide reports whether parts of the file can be read side by side.
+func (r *Reading) SideBySide() bool { return r.InRows() && r.src.Jobs() > 1 }
+
+// Alike reports whether rows mean the same in two files: what was detected is the same, and so is what
+// the rest of the file says about its beginning.
+func (r *Reading) Alike(o *Reading) bool {
+	a, b := r.shape, o.shape
+	return r.InRows() && o.InRows() && a.Container == b.Container && a.Dialect == b.Dialect && a.Pointer == b.Pointer && a.Wrap == b.Wrap &&
+		a.Looks == b.Looks && a.Unknown == b.Unknown && a.Sure == b.Sure && a.Marked == b.Marked && a.Log == b.Log &&
+		slices.Equal(a.Into, b.Into) && slices.EqualFunc(a.Else, b.Else, slices.Equal)
 }
 
 // A RowReader reads stretches of a file whose lines are rows. It is for one goroutine, and keeps what
@@ -20,6 +32,9 @@ type RowReader struct {
 	Source *source.Source
 	*reading
 	rows *documents
+	// Before is how many conversations are before the next stretch, by which those of the stretch are
+	// numbered.
+	Before int
 }
 
 // RowReader returns a reader of stretches. If look is not nil, it is called with each record before it
@@ -33,8 +48,7 @@ func (r *Reading) RowReader(look func(source.Record)) *RowReader {
 	return &RowReader{Source: in.src, reading: in, rows: &documents{reading: in}}
 }
 
-// File returns what is known of the stretch so far, or since Cut. Records are numbered from the start of
-// the stretch, conversations as they are counted.
+// File returns what is known of the stretch so far, or since Cut.
 func (w *RowReader) File() *File { return w.file }
 
 // Cut begins to count anew, and returns what was known.
@@ -56,6 +70,7 @@ func (w *RowReader) Conversations(at *source.Stretch) iter.Seq2[*transcript.Conv
 	r := w.reading
 	r.keys, r.seen, r.taken, r.inText = doubledKeys{}, 0, 0, inText{text: r.inText.text}
 	w.Cut()
+	w.file.Conversations = w.Before
 	w.rows.from = &records{reading: r, framed: source.ReadStretch(r.src, at)}
 	return func(yield func(*transcript.Conversation, error) bool) {
 		for c, err := range w.rows.conversations {
@@ -130,6 +145,24 @@ func (r *Reading) See(t Text) {
 	r.seen, r.taken = r.seen+t.seen, r.taken+t.taken
 	r.inText.join(&t.inText)
 }
+
+// Replace sets what was seen in the messages of the file: what was in another one, except for those of
+// some of its stretches, which are replaced. It returns false if that is not known without reading the
+// file.
+func (r *Reading) Replace(of *Reading, was, is Text) bool {
+	r.seen, r.taken = of.seen-was.seen+is.seen, of.taken-was.taken+is.taken
+	r.inText.structured = of.inText.structured && (is.inText.structured || !was.inText.structured)
+	return r.inText.structured
+}
+
+// Add adds what was seen in the messages of another stretch.
+func (t *Text) Add(next Text) {
+	t.seen, t.taken = t.seen+next.seen, t.taken+next.taken
+	t.inText.structured = t.inText.structured || next.inText.structured
+}
+
+// Release passes on what was learnt if the file is not read.
+func (r *Reading) Release() { r.release() }
 
 // End sets what is known about the file once all stretches were joined.
 func (r *Reading) End() error { return r.end() }

@@ -127,6 +127,11 @@ func rowsReport(t *testing.T, text []byte, opts Options, stretch int64) map[stri
 	if err != nil {
 		return map[string]any{"error": err.Error()}
 	}
+	return reportText(rep)
+}
+
+// reportText returns all that a report says, as texts.
+func reportText(rep *Report) map[string]any {
 	f := rep.File
 	var starts []int64
 	for at := range f.Starts.All() {

@@ -19,6 +19,8 @@ type Stretch struct {
 	// Wasted is how many bytes were read in vain up to its end, to join lines. What was wasted before
 	// From is given, as far as it is known.
 	Wasted int64
+	// Before is how many records are before From, by which those of the stretch are numbered.
+	Before int
 }
 
 // MostWasted is how many bytes can be wasted before From without any effect on what is read.
@@ -78,13 +80,12 @@ func (s *Source) lineAfter(off int64) (int64, error) {
 	return s.size, nil
 }
 
-// ReadStretch yields the records that begin in a stretch of src, numbered from 1, and notes where it
-// ended. A record is valid until the next one.
+// ReadStretch yields the records that begin in a stretch of src, and notes where it ended. A record is valid until the next one.
 func ReadStretch(src *Source, at *Stretch) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		defer func() { src.near = Value{} }()
 		r := NewReader(src)
-		r.wasted = at.Wasted
+		r.wasted, r.n = at.Wasted, at.Before
 		if at.From > 0 {
 			r.decided, r.framing, r.pos = true, FramingLines, at.From
 		}
