@@ -341,6 +341,15 @@ func (c *checker) take(prev *checker, t *touched) {
 		}
 		r.facts.list = append(r.facts.list, f)
 	}
+	if p.first || p.facts.changed != nil {
+		r.facts.changed = map[int32]bool{}
+		maps.Copy(r.facts.changed, p.facts.changed)
+		for i := range t.list {
+			for n := range t.list[i].ownConversation {
+				r.facts.changed[int32(t.list[i].conversations+n)] = true
+			}
+		}
+	}
 	offers := map[int32]int32{} // the new numbers of those of prev
 	texts, from := unpacker{packed: &prev.found.packed}, unpacker{packed: &prev.offers.details}
 	for i := range prev.found.list {

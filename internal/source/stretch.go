@@ -85,6 +85,7 @@ func ReadStretch(src *Source, at *Stretch) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		defer func() { src.near = Value{} }()
 		r := NewReader(src)
+		r.win.chunk = min(chunkSize, max(at.To-at.From, peekSize))
 		r.wasted, r.n = at.Wasted, at.Before
 		if at.From > 0 {
 			r.decided, r.framing, r.pos = true, FramingLines, at.From
