@@ -40,13 +40,14 @@ func settledText(text []byte, opts FixOptions, p *probe) (out map[string]any) {
 	return out
 }
 
-// rowed returns a dataset of histories, most of them broken, and all of them readable.
-func rowed(t *testing.T, rnd *rand.Rand, all []string) []byte {
+// rowed returns a dataset of at most so many histories, most of them broken, and some other rows, all of
+// them readable.
+func rowed(t *testing.T, rnd *rand.Rand, all []string, most int) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := wires[rnd.IntN(2)*4] // of Chat or Messages
 	mutants := breaker{rnd, &w}
-	for range 8 + rnd.IntN(20) {
+	for range 6 + rnd.IntN(most-5) {
 		history := mutants.talk()
 		for range rnd.IntN(4) {
 			history = mutants.breakOnce(history)
@@ -102,12 +103,12 @@ func TestProofByTouched(t *testing.T) {
 		}
 	}
 	done := sample.Until(t)
-	for seed := range uint64(sample.Size(3000, 120, 40)) {
+	for seed := range uint64(sample.Size(1500, 60, 30)) {
 		if done() {
 			break
 		}
 		rnd := rand.New(rand.NewPCG(seed, 3))
-		compare(fmt.Sprint("rows ", seed), rowed(t, rnd, all), rowSets(rnd))
+		compare(fmt.Sprint("rows ", seed), rowed(t, rnd, all, 28), rowSets(rnd))
 		if seed%4 == 0 {
 			compare(fmt.Sprint("odd rows ", seed), dataset(rnd, all), rowSets(rnd))
 		}
@@ -141,7 +142,7 @@ func TestProofByTouchedOfFixtures(t *testing.T) {
 			}
 		}
 		s := scribeOf(uint64(i), 7)
-		for range sample.Size(10, 1, 1) {
+		for range sample.Size(4, 1, 1) {
 			if text := s.history(in); text != nil {
 				set := sets[s.IntN(len(sets))]
 				compare("marks in "+in.name+" "+set.name, text, set.opts)
@@ -150,7 +151,7 @@ func TestProofByTouchedOfFixtures(t *testing.T) {
 	}
 	for i, w := range slices.Concat(wires, keptWires) {
 		b := breaker{rand.New(rand.NewPCG(sample.Seed(5), uint64(i))), &w}
-		for range sample.Size(500, 5, 2) {
+		for range sample.Size(100, 5, 2) {
 			if done() {
 				return
 			}
@@ -240,12 +241,12 @@ func (t *touched) elsewhere(was *checker, i, by int) bool {
 func TestPlantedInTouched(t *testing.T) {
 	t.Parallel()
 	all := rowsOf(t)
-	most := sample.Size(1000, 60, 30)
+	most := sample.Size(1000, 40, 20)
 	refused, differs := map[string]int{}, map[string]int{}
 	n := 0
 	for seed := uint64(0); n < most && seed < uint64(most)*40; seed++ {
 		rnd := rand.New(rand.NewPCG(seed, 4))
-		text, opts := rowed(t, rnd, all), rowSets(rnd)
+		text, opts := rowed(t, rnd, all, 14), rowSets(rnd)
 		kind := plants[int(seed)%len(plants)]
 		planted, at := false, 0
 		p := &probe{}
