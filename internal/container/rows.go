@@ -14,8 +14,57 @@ func (r *Reading) InRows() bool {
 	return r.err == nil && r.shape.Class == detect.ClassConversation && r.shape.Framing == source.FramingLines
 }
 
-// SideBySide reports whether parts of the file can be read side by side.
-func (r *Reading) SideBySide() bool { return r.InRows() && r.src.Jobs() > 1 }
+// leastListed is how many conversations of a document are many.
+const leastListed = 16
+
+// isListed reports whether the file is a document with many conversations, each of which is read without
+// the others.
+func (r *reading) isListed() bool {
+	s := r.shape
+	return s.Class == detect.ClassConversation && s.Framing == source.FramingDocument && s.Document.Value.Outside() &&
+		!r.opts.Request && len(s.Places) >= leastListed &&
+		!slices.ContainsFunc(s.Places, func(p detect.Place) bool { return p.Class == detect.ClassLog || p.Unfolded != nil })
+}
+
+// SideBySide reports whether parts of the file can be read side by side: lines, or conversations of a
+// document.
+func (r *Reading) SideBySide() bool { return r.src.Jobs() > 1 && (r.InRows() || r.Listed) }
+
+// Stretches yields stretches that cover the file, in order. From and To of those of a document are
+// numbers of conversations.
+func (r *Reading) Stretches() iter.Seq2[source.Stretch, error] {
+	if r.InRows() {
+		return r.src.Fork().Stretches()
+	}
+	return func(yield func(source.Stretch, error) bool) {
+		from, bytes := 0, int64(0)
+		for i := range r.shape.Places {
+			for _, part := range r.shape.Places[i].Parts {
+				bytes += part.Span().Len()
+			}
+			if bytes < r.src.StretchBytes() && i+1 < len(r.shape.Places) {
+				continue
+			}
+			if !yield(source.Stretch{From: int64(from), To: int64(i + 1)}, nil) {
+				return
+			}
+			from, bytes = i+1, 0
+		}
+	}
+}
+
+// Begin reads what is around the conversations of a document, before they are read side by side.
+func (r *Reading) Begin() error {
+	if !r.Listed {
+		return nil
+	}
+	root := transcript.Builder{OnKeyFault: r.onKey}
+	return each((&records{reading: r.reading}).elements, func(e element) error {
+		r.root, root.Record = e, e.record
+		root.Fields(e.val, nil, nil)
+		return nil
+	})
+}
 
 // Alike reports whether rows mean the same in two files: what was detected is the same, and so is what
 // the rest of the file says about its beginning.
@@ -26,12 +75,13 @@ func (r *Reading) Alike(o *Reading) bool {
 		slices.Equal(a.Into, b.Into) && slices.EqualFunc(a.Else, b.Else, slices.Equal)
 }
 
-// A RowReader reads stretches of a file whose lines are rows. It is for one goroutine, and keeps what
+// A RowReader reads stretches of a file whose lines are rows, or of a document. It is for one goroutine, and keeps what
 // it learns from one stretch to the next. Its source is a fork of the source of the file.
 type RowReader struct {
 	Source *source.Source
 	*reading
 	rows *documents
+	of   *Reading
 	// Before is how many conversations are before the next stretch, by which those of the stretch are
 	// numbered.
 	Before int
@@ -45,7 +95,10 @@ func (r *Reading) RowReader(look func(source.Record)) *RowReader {
 	opts := r.opts
 	opts.Dialects = r.fresh.Remembering()
 	in := &reading{file: &File{Decision: r.shape.Decision}, src: r.src.Fork(), fresh: r.fresh, opts: opts, shape: &shape, look: look, seed: r.seed}
-	return &RowReader{Source: in.src, reading: in, rows: &documents{reading: in}}
+	if r.Listed {
+		in.src.Near(r.shape.Document)
+	}
+	return &RowReader{Source: in.src, reading: in, rows: &documents{reading: in}, of: r}
 }
 
 // File returns what is known of the stretch so far, or since Cut.
@@ -70,10 +123,17 @@ func (w *RowReader) Conversations(at *source.Stretch) iter.Seq2[*transcript.Conv
 	r := w.reading
 	r.keys, r.seen, r.taken, r.inText = doubledKeys{}, 0, 0, inText{text: r.inText.text}
 	w.Cut()
+	read := w.rows.conversations
+	if w.of.Listed {
+		r.keys.fresh = slices.Concat(append(w.of.keys.runs, w.of.keys.fresh)...) // of what is around the conversations
+		w.Before, at.End = int(at.From), at.To
+		read = w.rows.listed(w.of.root, w.of.shape.Places[at.From:at.To])
+	} else {
+		w.rows.from = &records{reading: r, framed: source.ReadStretch(r.src, at)}
+	}
 	w.file.Conversations = w.Before
-	w.rows.from = &records{reading: r, framed: source.ReadStretch(r.src, at)}
 	return func(yield func(*transcript.Conversation, error) bool) {
-		for c, err := range w.rows.conversations {
+		for c, err := range read {
 			if err == nil {
 				err = r.complete(c)
 			}

@@ -285,7 +285,13 @@ func (c *checker) seen(r *rules.Rule, s rules.Severity) bool {
 
 // Check reads a source and reports what is wrong with it.
 func Check(ctx context.Context, src *source.Source, opts Options) (*Report, error) {
-	return newChecker(src, opts).run(ctx)
+	rep, err := newChecker(src, opts).run(ctx)
+	if errors.Is(err, errTried) {
+		c := newChecker(src, opts)
+		c.inOrder = true
+		return c.run(ctx)
+	}
+	return rep, err
 }
 
 type checker struct {
@@ -340,6 +346,7 @@ type checker struct {
 	placer     *placer  // nil before the first use
 	units      *units   // nil if nobody asks for units
 	part       *rowPart // that is checked beside others; nil for a whole source
+	inOrder    bool     // no part is checked beside others
 	// keeps is set if the next round may take from this check what its edits do not touch. Then
 	// reading is that of the source, if it has rows, and rowOf are the records of the conversations.
 	keeps   bool
@@ -420,7 +427,7 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 		c.reading = reading
 	}
 	conversations := reading.Conversations
-	if c.then == nil && reading.SideBySide() {
+	if c.then == nil && !c.inOrder && reading.SideBySide() && (c.units == nil || reading.InRows()) {
 		conversations = func(yield func(*transcript.Conversation, error) bool) {
 			if err := c.sideBySide(reading); err != nil {
 				yield(nil, err)
@@ -458,7 +465,7 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 // finish checks the file as a whole and resolves the findings.
 func (c *checker) finish(file *container.File) error {
 	c.file(file)
-	slices.SortFunc(c.report.Rest, byKind)
+	slices.SortStableFunc(c.report.Rest, byKind)
 	if err := cmp.Or(c.err, c.src.Unchanged()); err != nil {
 		return err
 	}
@@ -693,6 +700,7 @@ func (c *checker) file(file *container.File) {
 	}
 	if file.CheckOnly = cmp.Or(file.CheckOnly, c.opts.CheckOnly); file.CheckOnly != "" {
 		c.withhold(file.CheckOnly)
+		slices.SortFunc(c.report.Rest, byKind) // by all that the kinds are
 		for i := range c.report.Rest {
 			c.report.Rest[i].Fix = nil
 		}

@@ -34,6 +34,9 @@ func (s *Source) Fork() *Source {
 	}
 }
 
+// Near says that a record is being examined that was read from another fork.
+func (s *Source) Near(rec Record) { s.near = rec.Value }
+
 // SetJobs permits so many goroutines to read stretches of the source, if it has least bytes or more.
 func (s *Source) SetJobs(least int64, jobs int) {
 	if s.size >= least {
@@ -48,6 +51,9 @@ func (s *Source) Jobs() int { return max(s.jobs, 1) }
 // and few enough for all goroutines to end at the same time.
 const stretchBytes = 1 << 20
 
+// StretchBytes returns how many bytes a stretch has at least.
+func (s *Source) StretchBytes() int64 { return cmp.Or(s.stretch, stretchBytes) }
+
 // SetStretch sets how many bytes a stretch has at least.
 func (s *Source) SetStretch(bytes int64) { s.stretch = bytes }
 
@@ -55,7 +61,7 @@ func (s *Source) SetStretch(bytes int64) { s.stretch = bytes }
 func (s *Source) Stretches() iter.Seq2[Stretch, error] {
 	return func(yield func(Stretch, error) bool) {
 		for from := int64(0); from < s.size; {
-			to, err := s.lineAfter(min(from+cmp.Or(s.stretch, stretchBytes), s.size))
+			to, err := s.lineAfter(min(from+s.StretchBytes(), s.size))
 			if !yield(Stretch{From: from, To: to}, err) || err != nil {
 				return
 			}
