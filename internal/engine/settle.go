@@ -512,13 +512,15 @@ func (r *round) wishes(found iter.Seq[wish]) []wish {
 		return nil
 	}
 	var out []wish
-	seen := map[int32]bool{} // by number; most operations are requested once
+	var seen map[int32]bool // by number; most operations are requested once
 	last := int32(0)
 	for w := range found {
 		if w.ID == last || !r.opts.grants(w.Operation, w.rule, w.severity) || seen[w.ID] {
 			continue
 		}
-		last = w.ID
+		if last = w.ID; seen == nil {
+			seen = map[int32]bool{}
+		}
 		seen[last] = true
 		out = append(out, w)
 	}
@@ -544,6 +546,9 @@ func (r *round) conversation(c *checker, plan *repair.Plan, able *fixes) error {
 		slices.ContainsFunc(conv.Messages, func(m transcript.Message) bool { return m.Has(transcript.MessageForeign) })
 	r.spoken = conv.Dialect
 	wishes := r.wishes(c.offered())
+	if len(wishes) == 0 {
+		return nil
+	}
 	turns := map[int32][]wish{} // but the first of each turn
 	first := make(map[int32]bool, len(wishes))
 	for _, w := range wishes {

@@ -118,14 +118,22 @@ func (c *checker) touches(edits []edit.Edit) (*touched, error) {
 	return out, nil
 }
 
-// moved returns where a span that no edit touches is after the edits.
-func (t *touched) moved(s source.Span) source.Span {
-	i := sort.Search(len(t.list), func(i int) bool { return t.list[i].was.End > s.Start })
-	if i == 0 || s.IsZero() {
-		return s
+// by returns how far the edits move an offset that none of them touches, and all else in its row.
+func (t *touched) by(offset int64) int64 {
+	i := sort.Search(len(t.list), func(i int) bool { return t.list[i].was.End > offset })
+	if i == 0 {
+		return 0
 	}
-	by := t.list[i-1].is.End - t.list[i-1].was.End
-	return source.Span{Start: s.Start + by, End: s.End + by}
+	return t.list[i-1].is.End - t.list[i-1].was.End
+}
+
+// move moves spans. One that is zero is the place of nothing.
+func move(by int64, spans ...*source.Span) {
+	for _, s := range spans {
+		if !s.IsZero() {
+			s.Start, s.End = s.Start+by, s.End+by
+		}
+	}
 }
 
 // conversation reports whether an edit touches a conversation.
@@ -169,6 +177,10 @@ func (c *checker) again(ctx context.Context, prev *checker, edits []edit.Edit) (
 	})
 	is := rowsAgain{checker: c, in: reading.RowReader(nil)}
 	file := reading.File
+	start := func(record int) {
+		at := prev.report.File.Starts.At(record)
+		file.Starts.Append(at + t.by(at))
+	}
 	next := 0 // record
 	for i := range t.list {
 		s := &t.list[i]
@@ -181,8 +193,7 @@ func (c *checker) again(ctx context.Context, prev *checker, edits []edit.Edit) (
 			return nil, err
 		}
 		for ; next < s.records; next++ {
-			at := prev.report.File.Starts.At(next)
-			file.Starts.Append(t.moved(source.Span{Start: at, End: at + 1}).Start)
+			start(next)
 		}
 		for at := range b.Starts.All() {
 			file.Starts.Append(at)
@@ -192,8 +203,7 @@ func (c *checker) again(ctx context.Context, prev *checker, edits []edit.Edit) (
 		file.Opaque += b.Opaque - a.Opaque
 	}
 	for ; next < prev.report.File.Records; next++ {
-		at := prev.report.File.Starts.At(next)
-		file.Starts.Append(t.moved(source.Span{Start: at, End: at + 1}).Start)
+		start(next)
 	}
 	if !reading.Replace(prev.reading, was.text, is.text) || reading.End() != nil || file.CheckOnly != "" {
 		return nil, nil
@@ -336,9 +346,7 @@ func (c *checker) take(prev *checker, t *touched) {
 		if t.conversation(int(f.conversation)) {
 			continue
 		}
-		for _, s := range []*source.Span{&f.block, &f.payload, &f.call, &f.name, &f.args} {
-			*s = t.moved(*s)
-		}
+		move(t.by(f.block.Start), &f.block, &f.payload, &f.call, &f.name, &f.args)
 		r.facts.list = append(r.facts.list, f)
 	}
 	if p.first || p.facts.changed != nil {
@@ -358,9 +366,10 @@ func (c *checker) take(prev *checker, t *touched) {
 			continue
 		}
 		f := prev.found.finding(h, &texts)
-		f.Span = t.moved(f.Span)
+		by := t.by(f.Span.Start)
+		move(by, &f.Span)
 		for k := range f.Related {
-			f.Related[k].Span = t.moved(f.Related[k].Span)
+			move(by, &f.Related[k].Span)
 		}
 		if f.Fix != nil {
 			if offers[f.Fix.ID] == 0 {
