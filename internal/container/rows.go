@@ -75,8 +75,8 @@ func (r *Reading) Alike(o *Reading) bool {
 		slices.Equal(a.Into, b.Into) && slices.EqualFunc(a.Else, b.Else, slices.Equal)
 }
 
-// A RowReader reads stretches of a file whose lines are rows, or of a document. It is for one goroutine, and keeps what
-// it learns from one stretch to the next. Its source is a fork of the source of the file.
+// A RowReader reads stretches of a file whose lines are rows, or of a document. It is for one goroutine, and
+// keeps what it learns from one stretch to the next. Its source is a fork of the source of the file.
 type RowReader struct {
 	Source *source.Source
 	*reading
@@ -125,7 +125,7 @@ func (w *RowReader) Conversations(at *source.Stretch) iter.Seq2[*transcript.Conv
 	w.Cut()
 	read := w.rows.conversations
 	if w.of.Listed {
-		r.keys.fresh = slices.Concat(append(w.of.keys.runs, w.of.keys.fresh)...) // of what is around the conversations
+		r.keys.fresh = slices.Concat(slices.Concat(w.of.keys.runs...), w.of.keys.fresh) // of what is around the conversations
 		w.Before, at.End = int(at.From), at.To
 		read = w.rows.listed(w.of.root, w.of.shape.Places[at.From:at.To])
 	} else {

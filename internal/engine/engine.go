@@ -80,6 +80,8 @@ type Options struct {
 	Explicit map[string]bool
 	// Ignore reports whether a finding is neither reported nor repaired; nil ignores none.
 	Ignore func(*rules.Finding) bool
+
+	tries int64 // instead of mostTried, in tests
 }
 
 // asked reports whether a finding is repaired if its repair is allowed. An info is repaired only

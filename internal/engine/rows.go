@@ -197,7 +197,7 @@ func (c *checker) sideBySide(reading *container.Reading) error {
 			}
 		}, none)
 	}
-	if err := c.join(ctx, reading, parts); err != nil {
+	if err := cmp.Or(c.join(ctx, reading, parts), c.src.Err()); err != nil { // values of a document are read from c.src
 		return err
 	}
 	if c.units != nil {
@@ -294,7 +294,7 @@ func (c *checker) addStretch(reading *container.Reading, st *rowStretch) error {
 	}
 	for _, p := range st.parts {
 		c.add(p, before)
-		if reading.Listed && c.tried > mostTried {
+		if reading.Listed && c.tried > cmp.Or(c.opts.tries, mostTried) {
 			return errTried
 		}
 		for i := range p.units {

@@ -162,6 +162,25 @@ func TestListedSideBySide(t *testing.T) {
 	}
 }
 
+// TestTriedSideBySide: if more repairs are asked for than are tried, conversations of a document are checked
+// one after the other, because the last ones depend on those before them.
+func TestTriedSideBySide(t *testing.T) {
+	t.Parallel()
+	row := `{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"f","input":{}}]},{"role":"user","content":"r"}]}`
+	text := []byte("[" + strings.Repeat(row+",", 29) + row + "]")
+	opts, window := Options{Send: true, tries: 1000}, int64(1<<10)
+	want := textReport(t, text, opts, 0, window)
+	if diff := cmp.Diff(want, textReport(t, text, opts, 1, window)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	src := source.NewSource("rows", bytes.NewReader(text), int64(len(text)))
+	src.SetWindow(window)
+	src.SetJobs(0, 3)
+	if _, err := newChecker(src, opts).run(t.Context()); !errors.Is(err, errTried) {
+		t.Errorf("the conversations were checked side by side: %v", err)
+	}
+}
+
 // rowsReport returns all that a check says of a text, read in stretches or, without any, from the start to
 // the end.
 func rowsReport(t *testing.T, text []byte, opts Options, stretch int64) map[string]any {

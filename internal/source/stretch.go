@@ -86,7 +86,8 @@ func (s *Source) lineAfter(off int64) (int64, error) {
 	return s.size, nil
 }
 
-// ReadStretch yields the records that begin in a stretch of src, and notes where it ended. A record is valid until the next one.
+// ReadStretch yields the records that begin in a stretch of src, and notes where it ended. A record is valid
+// until the next one.
 func ReadStretch(src *Source, at *Stretch) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		defer func() { src.near = Value{} }()
