@@ -70,7 +70,7 @@ func (p *planting) check(t *testing.T, paths ...string) error {
 
 func (p *planting) fix(t *testing.T, write bool, paths ...string) error {
 	t.Helper()
-	f := &fixFlags{checkFlags: p.checkFlags(), write: write, backup: "none"}
+	f := &fixFlags{prove: proofs[0], checkFlags: p.checkFlags(), write: write, backup: "none"}
 	x, err := newFix(p.app, f, paths, func(flag string) bool { return flag == "backup" })
 	if err != nil {
 		t.Fatal(err)

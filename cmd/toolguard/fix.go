@@ -19,6 +19,7 @@ import (
 	"github.com/toolguard/toolguard/internal/report"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/suggest"
 	"github.com/toolguard/toolguard/internal/write"
 )
 
@@ -35,6 +36,7 @@ type fixFlags struct {
 	placeholder      string
 	backup           string
 	force            bool
+	prove            string
 	exitNonZeroOnFix bool
 }
 
@@ -86,6 +88,7 @@ repaired findings do not count.`,
 	flags.StringVar(&f.backup, "backup", "", "keep the original with this `suffix`; none keeps no original (default: .bak for unsafe repairs, the state directory for session logs of agents)")
 	flags.Lookup("backup").NoOptDefVal = backupSuffix
 	flags.BoolVar(&f.force, "force", false, "write files even if they seem to be in use or have hard links")
+	flags.StringVar(&f.prove, "prove", proofs[0], "`how` to prove repairs of a dataset of 8 MiB or more: auto checks the lines again that they change, full checks the whole file again")
 	flags.BoolVar(&f.exitNonZeroOnFix, "exit-non-zero-on-fix", false, "exit with 1 if a file was repaired")
 	f.define(cmd)
 	exclusive(cmd, "safe-only", "unsafe")
@@ -95,8 +98,12 @@ repaired findings do not count.`,
 	exclusive(cmd, "diff", "no-excerpt")
 
 	complete(cmd, "strategy", completeFrom(allStrategies))
+	complete(cmd, "prove", cobra.FixedCompletions(proofs, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
+
+// proofs are the values of --prove.
+var proofs = []string{"auto", "full"}
 
 // stripReasoningUsage is what --strip-reasoning does.
 const stripReasoningUsage = "also remove all reasoning, signatures and encrypted content, so that another account, model or provider accepts the history"
@@ -181,6 +188,9 @@ func newFix(a *app, f *fixFlags, paths []string, changed func(string) bool) (*fi
 	if changed("placeholder") && strings.TrimSpace(f.placeholder) == "" {
 		return nil, errors.New("--placeholder: expected a text")
 	}
+	if !slices.Contains(proofs, f.prove) {
+		return nil, fmt.Errorf("--prove: %w", suggest.Unknown("value", f.prove, proofs, "expected "+alternatives(proofs)))
+	}
 	if strings.ContainsAny(f.backup, "/\\\x00") {
 		return nil, fmt.Errorf("--backup: expected a suffix or none, got %q", f.backup)
 	}
@@ -259,7 +269,7 @@ func (x *fix) options(t *target) engine.FixOptions {
 	s := x.settings(t.config)
 	opts := engine.FixOptions{Options: x.check.options(t), SafeOnly: x.flags.safeOnly, Unsafe: x.flags.unsafe}
 	opts.Placeholder = cmp.Or(x.flags.placeholder, s.placeholder)
-	opts.StripReasoning = x.flags.stripReasoning
+	opts.StripReasoning, opts.ProveFull = x.flags.stripReasoning, x.flags.prove == "full"
 	return opts
 }
 

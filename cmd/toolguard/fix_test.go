@@ -463,3 +463,30 @@ func TestFixUnreadableStdin(t *testing.T) {
 		t.Errorf("exit code %d, %q, %q", code, out, errs)
 	}
 }
+
+// TestFixProve: a large dataset is repaired alike whatever --prove says.
+func TestFixProve(t *testing.T) {
+	t.Parallel()
+	const sound = `{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"%s"},{"role":"assistant","content":"a"}]}` + "\n"
+	row := fmt.Sprintf(sound, strings.Repeat("x", 30<<10))
+	broken := strings.Replace(row, `{"role":"tool","tool_call_id":"c1",`, `{"role":"user",`, 1)
+	rows := strings.Repeat(strings.Repeat(row, 70)+broken, 4)
+	placeholder := `{"role":"tool","tool_call_id":"c1","content":"[toolguard] No result was recorded for this tool call; it may or may not have run."},`
+	want := strings.ReplaceAll(rows, `]},{"role":"user"`, `]},`+placeholder+`{"role":"user"`)
+	if len(rows) < 8<<20 {
+		t.Fatalf("the dataset has %d bytes", len(rows))
+	}
+	for _, how := range []string{"--prove=auto", "--prove=full"} {
+		path := fixture(t, t.TempDir(), "rows.jsonl", []byte(rows))
+		var stdout, stderr bytes.Buffer
+		a := newApp(strings.NewReader(""), &stdout, &stderr, noEnv)
+		code := a.run(t.Context(), []string{"fix", "-q", "--write", "--isolated", how, "--strategy", "missing-tool-result=insert", path})
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code != 0 || stdout.String()+stderr.String() != "" || string(got) != want {
+			t.Errorf("%s: exit code %d, %s%s; the text is right: %t", how, code, stdout.String(), stderr.String(), string(got) == want)
+		}
+	}
+}

@@ -14,7 +14,7 @@ func flagGroups() []usage.Group {
 		{Title: "What is counted", Names: "by min-calls"},
 		{Title: "What is shown", Names: "problems context turn call only scope jsonl redact no-pager"},
 		{Title: "Where to cut", Names: "keep-last keep-last-user target-index keep-first max-tokens max-bytes counter boundary prefer pin results-max-bytes keep-results"},
-		{Title: "Repair", Names: "write fix yes undo list prune diff dry-run safe-only unsafe strip-reasoning strategy placeholder backup force"},
+		{Title: "Repair", Names: "write fix yes undo list prune diff dry-run safe-only unsafe strip-reasoning strategy placeholder backup force prove"},
 		{Title: "What is judged", Names: "provider send from tools select ignore severity fail-on exit-zero allow-empty exit-non-zero-on-fix max-rejects"},
 		{Title: "Output", Names: "out rejects reasons overwrite output-format json csv html quiet verbose color no-excerpt statistics"},
 		{Title: "Files", Names: "exclude force-exclude no-gitignore skip-unrecognized stdin-filename max-size jobs"},

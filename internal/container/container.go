@@ -69,7 +69,7 @@ func Open(src *source.Source, opts detect.Options, look func(source.Record)) *Re
 		f.Decision, f.Document = shape.Decision, shape.Document
 	}
 	r := &Reading{File: f, reading: &reading{file: f, src: src, fresh: fresh, opts: opts, shape: shape, look: look, seed: maphash.MakeSeed()}, err: err}
-	if err != nil {
+	if r.Listed = err == nil && r.isListed(); err != nil {
 		opts.Dialects.Release()
 	}
 	return r
@@ -84,6 +84,8 @@ func Read(src *source.Source, opts detect.Options, look func(source.Record)) (*F
 // A Reading reads one file.
 type Reading struct {
 	File *File
+	// Listed is set for a document with many conversations, each of which can be read without the others.
+	Listed bool
 	*reading
 	err error // why there are no conversations
 }
@@ -128,6 +130,7 @@ type reading struct {
 		at      source.Span
 	}
 	inText inText
+	root   element      // the document whose conversations are read side by side
 	text   []byte       // of the value that was last read again
 	seed   maphash.Seed // of the hashes of ids and records
 }

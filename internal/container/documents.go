@@ -132,6 +132,18 @@ func (d *documents) found(e element, found []detect.Place, yield func(*transcrip
 	return true
 }
 
+// listed yields the conversations at some of many places of a document.
+func (d *documents) listed(e element, places []detect.Place) conversations {
+	return func(yield func(*transcript.Conversation, error) bool) {
+		for _, d.at = range places {
+			c, err := d.place(e, &d.at, true)
+			if !yield(d.inElement(c), err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // inElement notes which element of a list holds a conversation from the current place.
 func (d *documents) inElement(c *transcript.Conversation) *transcript.Conversation {
 	if c != nil {

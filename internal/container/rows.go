@@ -9,17 +9,82 @@ import (
 	"github.com/toolguard/toolguard/internal/transcript"
 )
 
-// SideBySide reports whether parts of the file can be read side by side: each line is a row of its own.
-func (r *Reading) SideBySide() bool {
-	return r.err == nil && r.shape.Class == detect.ClassConversation && r.shape.Framing == source.FramingLines && r.src.Jobs() > 1
+// InRows reports whether each line of the file is a row of its own, which is read without the others.
+func (r *Reading) InRows() bool {
+	return r.err == nil && r.shape.Class == detect.ClassConversation && r.shape.Framing == source.FramingLines
 }
 
-// A RowReader reads stretches of a file whose lines are rows. It is for one goroutine, and keeps what
-// it learns from one stretch to the next. Its source is a fork of the source of the file.
+// leastListed is how many conversations of a document are many.
+const leastListed = 16
+
+// isListed reports whether the file is a document with many conversations, each of which is read without
+// the others.
+func (r *reading) isListed() bool {
+	s := r.shape
+	return s.Class == detect.ClassConversation && s.Framing == source.FramingDocument && s.Document.Value.Outside() &&
+		!r.opts.Request && len(s.Places) >= leastListed &&
+		!slices.ContainsFunc(s.Places, func(p detect.Place) bool { return p.Class == detect.ClassLog || p.Unfolded != nil })
+}
+
+// SideBySide reports whether parts of the file can be read side by side: lines, or conversations of a
+// document.
+func (r *Reading) SideBySide() bool { return r.src.Jobs() > 1 && (r.InRows() || r.Listed) }
+
+// Stretches yields stretches that cover the file, in order. From and To of those of a document are
+// numbers of conversations.
+func (r *Reading) Stretches() iter.Seq2[source.Stretch, error] {
+	if r.InRows() {
+		return r.src.Fork().Stretches()
+	}
+	return func(yield func(source.Stretch, error) bool) {
+		from, bytes := 0, int64(0)
+		for i := range r.shape.Places {
+			for _, part := range r.shape.Places[i].Parts {
+				bytes += part.Span().Len()
+			}
+			if bytes < r.src.StretchBytes() && i+1 < len(r.shape.Places) {
+				continue
+			}
+			if !yield(source.Stretch{From: int64(from), To: int64(i + 1)}, nil) {
+				return
+			}
+			from, bytes = i+1, 0
+		}
+	}
+}
+
+// Begin reads what is around the conversations of a document, before they are read side by side.
+func (r *Reading) Begin() error {
+	if !r.Listed {
+		return nil
+	}
+	root := transcript.Builder{OnKeyFault: r.onKey}
+	return each((&records{reading: r.reading}).elements, func(e element) error {
+		r.root, root.Record = e, e.record
+		root.Fields(e.val, nil, nil)
+		return nil
+	})
+}
+
+// Alike reports whether rows mean the same in two files: what was detected is the same, and so is what
+// the rest of the file says about its beginning.
+func (r *Reading) Alike(o *Reading) bool {
+	a, b := r.shape, o.shape
+	return r.InRows() && o.InRows() && a.Container == b.Container && a.Dialect == b.Dialect && a.Pointer == b.Pointer && a.Wrap == b.Wrap &&
+		a.Looks == b.Looks && a.Unknown == b.Unknown && a.Sure == b.Sure && a.Marked == b.Marked && a.Log == b.Log &&
+		slices.Equal(a.Into, b.Into) && slices.EqualFunc(a.Else, b.Else, slices.Equal)
+}
+
+// A RowReader reads stretches of a file whose lines are rows, or of a document. It is for one goroutine, and
+// keeps what it learns from one stretch to the next. Its source is a fork of the source of the file.
 type RowReader struct {
 	Source *source.Source
 	*reading
 	rows *documents
+	of   *Reading
+	// Before is how many conversations are before the next stretch, by which those of the stretch are
+	// numbered.
+	Before int
 }
 
 // RowReader returns a reader of stretches. If look is not nil, it is called with each record before it
@@ -30,11 +95,13 @@ func (r *Reading) RowReader(look func(source.Record)) *RowReader {
 	opts := r.opts
 	opts.Dialects = r.fresh.Remembering()
 	in := &reading{file: &File{Decision: r.shape.Decision}, src: r.src.Fork(), fresh: r.fresh, opts: opts, shape: &shape, look: look, seed: r.seed}
-	return &RowReader{Source: in.src, reading: in, rows: &documents{reading: in}}
+	if r.Listed {
+		in.src.Near(r.shape.Document)
+	}
+	return &RowReader{Source: in.src, reading: in, rows: &documents{reading: in}, of: r}
 }
 
-// File returns what is known of the stretch so far, or since Cut. Records are numbered from the start of
-// the stretch, conversations as they are counted.
+// File returns what is known of the stretch so far, or since Cut.
 func (w *RowReader) File() *File { return w.file }
 
 // Cut begins to count anew, and returns what was known.
@@ -56,9 +123,17 @@ func (w *RowReader) Conversations(at *source.Stretch) iter.Seq2[*transcript.Conv
 	r := w.reading
 	r.keys, r.seen, r.taken, r.inText = doubledKeys{}, 0, 0, inText{text: r.inText.text}
 	w.Cut()
-	w.rows.from = &records{reading: r, framed: source.ReadStretch(r.src, at)}
+	read := w.rows.conversations
+	if w.of.Listed {
+		r.keys.fresh = slices.Concat(slices.Concat(w.of.keys.runs...), w.of.keys.fresh) // of what is around the conversations
+		w.Before, at.End = int(at.From), at.To
+		read = w.rows.listed(w.of.root, w.of.shape.Places[at.From:at.To])
+	} else {
+		w.rows.from = &records{reading: r, framed: source.ReadStretch(r.src, at)}
+	}
+	w.file.Conversations = w.Before
 	return func(yield func(*transcript.Conversation, error) bool) {
-		for c, err := range w.rows.conversations {
+		for c, err := range read {
 			if err == nil {
 				err = r.complete(c)
 			}
@@ -130,6 +205,24 @@ func (r *Reading) See(t Text) {
 	r.seen, r.taken = r.seen+t.seen, r.taken+t.taken
 	r.inText.join(&t.inText)
 }
+
+// Replace sets what was seen in the messages of the file: what was in another one, except for those of
+// some of its stretches, which are replaced. It returns false if that is not known without reading the
+// file.
+func (r *Reading) Replace(of *Reading, was, is Text) bool {
+	r.seen, r.taken = of.seen-was.seen+is.seen, of.taken-was.taken+is.taken
+	r.inText.structured = of.inText.structured && (is.inText.structured || !was.inText.structured)
+	return r.inText.structured
+}
+
+// Add adds what was seen in the messages of another stretch.
+func (t *Text) Add(next Text) {
+	t.seen, t.taken = t.seen+next.seen, t.taken+next.taken
+	t.inText.structured = t.inText.structured || next.inText.structured
+}
+
+// Release passes on what was learnt if the file is not read.
+func (r *Reading) Release() { r.release() }
 
 // End sets what is known about the file once all stretches were joined.
 func (r *Reading) End() error { return r.end() }

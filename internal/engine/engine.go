@@ -80,6 +80,8 @@ type Options struct {
 	Explicit map[string]bool
 	// Ignore reports whether a finding is neither reported nor repaired; nil ignores none.
 	Ignore func(*rules.Finding) bool
+
+	tries int64 // instead of mostTried, in tests
 }
 
 // asked reports whether a finding is repaired if its repair is allowed. An info is repaired only
@@ -285,7 +287,13 @@ func (c *checker) seen(r *rules.Rule, s rules.Severity) bool {
 
 // Check reads a source and reports what is wrong with it.
 func Check(ctx context.Context, src *source.Source, opts Options) (*Report, error) {
-	return newChecker(src, opts).run(ctx)
+	rep, err := newChecker(src, opts).run(ctx)
+	if errors.Is(err, errTried) {
+		c := newChecker(src, opts)
+		c.inOrder = true
+		return c.run(ctx)
+	}
+	return rep, err
 }
 
 type checker struct {
@@ -340,6 +348,12 @@ type checker struct {
 	placer     *placer  // nil before the first use
 	units      *units   // nil if nobody asks for units
 	part       *rowPart // that is checked beside others; nil for a whole source
+	inOrder    bool     // no part is checked beside others
+	// keeps is set if the next round may take from this check what its edits do not touch. Then
+	// reading is that of the source, if it has rows, and rowOf are the records of the conversations.
+	keeps   bool
+	reading *container.Reading
+	rowOf   []int32
 }
 
 func newChecker(src *source.Source, opts Options) *checker {
@@ -411,8 +425,11 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 	if c.round != nil && c.round.first { // later rounds mostly have nothing left to repair
 		log = c.logOf(file)
 	}
+	if c.keeps && reading.InRows() {
+		c.reading = reading
+	}
 	conversations := reading.Conversations
-	if c.then == nil && reading.SideBySide() {
+	if c.then == nil && !c.inOrder && reading.SideBySide() && (c.units == nil || reading.InRows()) {
 		conversations = func(yield func(*transcript.Conversation, error) bool) {
 			if err := c.sideBySide(reading); err != nil {
 				yield(nil, err)
@@ -444,18 +461,21 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 	if c.units != nil {
 		return c.report, c.units.end(c)
 	}
+	return c.report, c.finish(file)
+}
+
+// finish checks the file as a whole and resolves the findings.
+func (c *checker) finish(file *container.File) error {
 	c.file(file)
-	slices.SortFunc(c.report.Rest, byKind)
+	slices.SortStableFunc(c.report.Rest, byKind)
 	if err := cmp.Or(c.err, c.src.Unchanged()); err != nil {
-		return nil, err
+		return err
 	}
 	// A repair reports the findings before the first round and after the last one.
 	if last := c.round == nil || len(c.round.repairs) == 0; last || c.round.first {
-		if err := c.place(c.opts.Excerpts); err != nil { // the former are left if the file is not written
-			return nil, err
-		}
+		return c.place(c.opts.Excerpts) // the former are left if the file is not written
 	}
-	return c.report, nil
+	return nil
 }
 
 // rules returns the rules to run; a repair runs all of them, because its proof needs them.
@@ -505,6 +525,9 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 		c.units.conversation(conv)
 	}
 	c.dials = append(c.dials, conv.Dialect)
+	if c.reading != nil {
+		c.rowOf = append(c.rowOf, int32(c.report.File.Records))
+	}
 	c.unfolded = conv.Unfolded
 	for i := range conv.Calls {
 		if conv.Calls[i].Counts() {
@@ -679,6 +702,7 @@ func (c *checker) file(file *container.File) {
 	}
 	if file.CheckOnly = cmp.Or(file.CheckOnly, c.opts.CheckOnly); file.CheckOnly != "" {
 		c.withhold(file.CheckOnly)
+		slices.SortFunc(c.report.Rest, byKind) // by all that the kinds are
 		for i := range c.report.Rest {
 			c.report.Rest[i].Fix = nil
 		}

@@ -29,6 +29,8 @@ type facts struct {
 	src  *source.Source
 	list []fact
 	err  error // of src
+	// changed are the conversations that were read again since the first round; nil means all.
+	changed map[int32]bool
 }
 
 // add adds the facts of a conversation.
@@ -115,16 +117,23 @@ func (p *facts) waive(touched []source.Span, waived map[edit.Sum]bool) error {
 func (p *facts) lost(pieces *edit.Pieces, now *facts, waived map[edit.Sum]bool) ([]fact, error) {
 	type pair struct{ args, payload source.Span }
 	stands := map[pair]bool{}
+	same := func(f *fact) bool { return now.changed != nil && !now.changed[f.conversation] }
 	for _, f := range now.list {
+		if same(&f) && !(f.args.IsZero() && f.payload.IsZero()) {
+			continue
+		}
 		args, there := whole(pieces, f.args)
 		payload, too := whole(pieces, f.payload)
 		if there && too && !f.call.IsZero() {
 			stands[pair{args, payload}] = true
 		}
 	}
-	gone := slices.DeleteFunc(slices.Clone(p.list), func(f fact) bool {
-		return f.call.IsZero() || f.placeholder || stands[pair{f.args, f.payload}]
-	})
+	var gone []fact
+	for _, f := range p.list {
+		if !same(&f) && !f.call.IsZero() && !f.placeholder && !stands[pair{f.args, f.payload}] {
+			gone = append(gone, f)
+		}
+	}
 	if len(gone) == 0 {
 		return nil, nil
 	}

@@ -66,14 +66,15 @@ const (
 // allowance returns on how many bytes of messages repairs of a conversation may be tried, besides
 // those that were tried before.
 func (c *checker) allowance(conv *transcript.Conversation) int64 {
+	most := cmp.Or(c.opts.tries, mostTried)
 	if !c.inRows() {
-		return mostTried - c.tried
+		return most - c.tried
 	}
 	size := int64(0)
 	for i := range conv.Messages {
 		size += conv.Messages[i].Span().Len()
 	}
-	return min(mostTried, mostTriedInRow+triedPerByte*size)
+	return min(most, mostTriedInRow+triedPerByte*size)
 }
 
 // inRows reports whether each line of the file is a row of its own.

@@ -14,8 +14,10 @@ import (
 
 // A rowPart is rows that were checked beside others: all of a stretch, or one in which something was
 // found, or several without that. Records are numbered from the start of the stretch, and
-// conversations from the first row.
+// conversations from the first row. Those of a document are numbered as in the document.
 type rowPart struct {
+	base           int // the number of the first conversation
+	tried          int64
 	file           *container.File
 	calls, results int
 	found          hits
@@ -98,7 +100,7 @@ func (w *rowChecker) check(st *rowStretch) {
 func (w *rowChecker) begin() {
 	c := w.checker
 	c.part, c.report, c.found, c.kinds = &rowPart{}, &Report{Path: c.src.Name(), File: w.in.File()}, hits{}, nil
-	c.offers, c.current, c.dials, c.firstDial = offers{}, 0, nil, 0
+	c.offers, c.current, c.dials, c.firstDial, c.tried = offers{}, 0, nil, w.in.Before, 0
 	c.merging = map[int32]bool{}
 	clear(c.logs)
 }
@@ -106,7 +108,8 @@ func (w *rowChecker) begin() {
 // end ends the part that was begun.
 func (w *rowChecker) end() *rowPart {
 	c, p := w.checker, w.part
-	p.file = w.in.Cut()
+	p.file, p.base, p.tried = w.in.Cut(), w.in.Before, c.tried
+	p.file.Conversations -= p.base
 	p.calls, p.results, p.found, p.offers, p.merging = c.report.Calls, c.report.Results, c.found, c.offers, c.merging
 	for k, n := range c.kinds {
 		if n.n > k.most {
@@ -149,6 +152,9 @@ func (w *rowChecker) ended(row *Unit) error {
 // sideBySide checks stretches of rows on several goroutines, and joins what they find in the order of
 // the file. The report is that of a check from the start to the end.
 func (c *checker) sideBySide(reading *container.Reading) error {
+	if err := reading.Begin(); err != nil {
+		return err
+	}
 	ctx, stop := context.WithCancel(c.ctx)
 	jobs := c.src.Jobs()
 	work, parts := make(chan *rowStretch), make(chan *rowStretch, 2*jobs)
@@ -161,7 +167,7 @@ func (c *checker) sideBySide(reading *container.Reading) error {
 		defer running.Done()
 		defer close(parts)
 		defer close(work)
-		if err := contain.Do(func() error { c.stretches(ctx, work, parts); return nil }); err != nil {
+		if err := contain.Do(func() error { c.stretches(ctx, reading, work, parts); return nil }); err != nil {
 			select {
 			case parts <- failed(err):
 			case <-ctx.Done(): // nobody joins any more
@@ -191,7 +197,7 @@ func (c *checker) sideBySide(reading *container.Reading) error {
 			}
 		}, none)
 	}
-	if err := c.join(ctx, reading, parts); err != nil {
+	if err := cmp.Or(c.join(ctx, reading, parts), c.src.Err()); err != nil { // values of a document are read from c.src
 		return err
 	}
 	if c.units != nil {
@@ -202,8 +208,8 @@ func (c *checker) sideBySide(reading *container.Reading) error {
 
 // stretches passes stretches of the source to who checks them, and in the same order to who joins
 // them.
-func (c *checker) stretches(ctx context.Context, work, parts chan<- *rowStretch) {
-	for at, err := range c.src.Fork().Stretches() {
+func (c *checker) stretches(ctx context.Context, reading *container.Reading, work, parts chan<- *rowStretch) {
+	for at, err := range reading.Stretches() {
 		p := &rowStretch{at: at, done: make(chan struct{})}
 		if err != nil {
 			p = failed(err)
@@ -283,8 +289,14 @@ func (c *checker) join(ctx context.Context, reading *container.Reading, parts <-
 func (c *checker) addStretch(reading *container.Reading, st *rowStretch) error {
 	reading.See(st.text)
 	before := int32(c.report.File.Records)
+	if reading.Listed {
+		before = 0
+	}
 	for _, p := range st.parts {
 		c.add(p, before)
+		if reading.Listed && c.tried > cmp.Or(c.opts.tries, mostTried) {
+			return errTried
+		}
 		for i := range p.units {
 			u := &p.units[i]
 			u.Record += before
@@ -307,10 +319,15 @@ func (c *checker) addStretch(reading *container.Reading, st *rowStretch) error {
 	return nil
 }
 
+// errTried says that conversations of a document cannot be checked side by side, because whether the repairs
+// of one are tried depends on those before it.
+var errTried = errors.New("too many repairs")
+
 // add adds what was found in the next rows. before is how many records are in front of the stretch.
 func (c *checker) add(p *rowPart, before int32) {
 	file := c.report.File
-	conversations, asked := file.Conversations, int32(len(c.offers.list))
+	conversations, asked := file.Conversations-p.base, int32(len(c.offers.list))
+	c.tried += p.tried
 	file.Join(p.file, before)
 	c.report.Calls += p.calls
 	c.report.Results += p.results

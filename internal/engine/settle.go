@@ -31,6 +31,10 @@ type FixOptions struct {
 	AnyClass map[string]bool
 	// Keep excepts from AnyClass the repairs that remove recorded content.
 	Keep bool
+	// ProveFull proves a repair by a second check of the whole result, however large that is.
+	ProveFull bool
+
+	probe *probe // of a test
 }
 
 // Allows reports whether the repair of a finding may be carried out.
@@ -305,15 +309,34 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 	waived := map[edit.Sum]bool{}
 	opts := s.opts.Options
 	opts.Edits = false // the edits of each repair alone
+	var prev *checker  // of the previous round, if its check is kept
+	var edits []edit.Edit
 	for n := 0; ; n++ {
 		now := src
 		if n > 0 {
 			now = out.Pieces.Source()
 		}
-		r := &round{settler: s, first: n == 0, last: n == maxRounds, waived: waived, facts: facts{src: now}}
-		c := newChecker(now, opts)
-		c.joins(r)
-		rep, err := c.run(ctx)
+		begin := func() (*round, *checker) {
+			r := &round{settler: s, first: n == 0, last: n == maxRounds, waived: waived, facts: facts{src: now}}
+			c := newChecker(now, opts)
+			c.keeps = s.opts.keeps(now)
+			c.joins(r)
+			return r, c
+		}
+		r, c := begin()
+		var rep *Report
+		var err error
+		if prev != nil {
+			did := maps.Clone(s.did)
+			if rep, err = c.again(ctx, prev, edits); rep == nil && err == nil {
+				s.did = did
+				r, c = begin()
+			}
+			prev = nil
+		}
+		if rep == nil && err == nil {
+			rep, err = c.run(ctx)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -354,6 +377,9 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 			return nil, err
 		}
 		out.Rounds = n + 1
+		if c.reading != nil && !r.bytes { // otherwise repairs of conversations wait for the next round
+			prev, edits = c, r.set.Edits()
+		}
 		r.set, r.repairs, r.places, r.touched = edit.Set{}, nil, nil, nil // they are of no use for the proof
 	}
 	out.has = last.facts
@@ -486,13 +512,15 @@ func (r *round) wishes(found iter.Seq[wish]) []wish {
 		return nil
 	}
 	var out []wish
-	seen := map[int32]bool{} // by number; most operations are requested once
+	var seen map[int32]bool // by number; most operations are requested once
 	last := int32(0)
 	for w := range found {
 		if w.ID == last || !r.opts.grants(w.Operation, w.rule, w.severity) || seen[w.ID] {
 			continue
 		}
-		last = w.ID
+		if last = w.ID; seen == nil {
+			seen = map[int32]bool{}
+		}
 		seen[last] = true
 		out = append(out, w)
 	}
@@ -518,6 +546,9 @@ func (r *round) conversation(c *checker, plan *repair.Plan, able *fixes) error {
 		slices.ContainsFunc(conv.Messages, func(m transcript.Message) bool { return m.Has(transcript.MessageForeign) })
 	r.spoken = conv.Dialect
 	wishes := r.wishes(c.offered())
+	if len(wishes) == 0 {
+		return nil
+	}
 	turns := map[int32][]wish{} // but the first of each turn
 	first := make(map[int32]bool, len(wishes))
 	for _, w := range wishes {

@@ -3,17 +3,21 @@ package engine
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolguard/toolguard/internal/contain"
+	"github.com/toolguard/toolguard/internal/container"
+	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/planted"
 	"github.com/toolguard/toolguard/internal/rules"
@@ -114,11 +118,83 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
+// TestListedSideBySide: so is the report of a document whose conversations several goroutines check.
+func TestListedSideBySide(t *testing.T) {
+	t.Parallel()
+	all := slices.DeleteFunc(rowsOf(t), func(row string) bool { return !json.Valid([]byte(row)) })
+	split := 0
+	for seed := range uint64(sample.Size(1000, 30, 20)) {
+		rnd := rand.New(rand.NewPCG(seed, 5))
+		var rows []string
+		for line := range bytes.Lines(rowed(t, rnd, all, 60)) {
+			if line = bytes.TrimSpace(line); len(line) > 0 && json.Valid(line) {
+				rows = append(rows, string(line))
+			}
+		}
+		text := []byte("[" + strings.Join(rows, ",\n") + "]")
+		switch rnd.IntN(4) {
+		case 0:
+			text = fmt.Appendf(nil, `{"data":%s,"data":1}`, text)
+		case 1:
+			text = fmt.Appendf(nil, `{"v":1,"train":%s,"test":%[1]s}`, text)
+		}
+		opts := Options{Edits: rnd.IntN(2) > 0, Excerpts: rnd.IntN(2) > 0, Send: rnd.IntN(2) > 0}
+		if rnd.IntN(3) == 0 {
+			opts.Most = 1 + rnd.IntN(5)
+		}
+		window := int64(1+rnd.IntN(3)) << 10
+		want := textReport(t, text, opts, 0, window)
+		for range 3 {
+			stretch := 1 + rnd.Int64N(8<<10)
+			if diff := cmp.Diff(want, textReport(t, text, opts, stretch, window)); diff != "" {
+				t.Fatalf("seed %d, stretches of %d bytes (-want +got):\n%s", seed, stretch, diff)
+			}
+		}
+		src := source.NewSource("rows", bytes.NewReader(text), int64(len(text)))
+		src.SetWindow(window)
+		src.SetJobs(0, 3)
+		if container.Open(src, detect.Options{}, nil).SideBySide() {
+			split++
+		}
+	}
+	if split < 10 {
+		t.Errorf("%d documents were split", split)
+	}
+}
+
+// TestTriedSideBySide: if more repairs are asked for than are tried, conversations of a document are checked
+// one after the other, because the last ones depend on those before them.
+func TestTriedSideBySide(t *testing.T) {
+	t.Parallel()
+	row := `{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"f","input":{}}]},{"role":"user","content":"r"}]}`
+	text := []byte("[" + strings.Repeat(row+",", 29) + row + "]")
+	opts, window := Options{Send: true, tries: 1000}, int64(1<<10)
+	want := textReport(t, text, opts, 0, window)
+	if diff := cmp.Diff(want, textReport(t, text, opts, 1, window)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	src := source.NewSource("rows", bytes.NewReader(text), int64(len(text)))
+	src.SetWindow(window)
+	src.SetJobs(0, 3)
+	if _, err := newChecker(src, opts).run(t.Context()); !errors.Is(err, errTried) {
+		t.Errorf("the conversations were checked side by side: %v", err)
+	}
+}
+
 // rowsReport returns all that a check says of a text, read in stretches or, without any, from the start to
 // the end.
 func rowsReport(t *testing.T, text []byte, opts Options, stretch int64) map[string]any {
 	t.Helper()
+	return textReport(t, text, opts, stretch, 0)
+}
+
+// textReport is rowsReport. If window is not 0, so many bytes of a document are held in memory.
+func textReport(t *testing.T, text []byte, opts Options, stretch, window int64) map[string]any {
+	t.Helper()
 	src := source.NewSource("rows", bytes.NewReader(text), int64(len(text)))
+	if window > 0 {
+		src.SetWindow(window)
+	}
 	if stretch > 0 {
 		src.SetJobs(0, 3)
 		src.SetStretch(stretch)
@@ -127,6 +203,11 @@ func rowsReport(t *testing.T, text []byte, opts Options, stretch int64) map[stri
 	if err != nil {
 		return map[string]any{"error": err.Error()}
 	}
+	return reportText(rep)
+}
+
+// reportText returns all that a report says, as texts.
+func reportText(rep *Report) map[string]any {
 	f := rep.File
 	var starts []int64
 	for at := range f.Starts.All() {

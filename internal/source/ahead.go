@@ -20,8 +20,9 @@ const (
 
 // SetAhead permits another goroutine to read and scan the next records, or the next
 // elements of a document, while the caller handles the current ones. It applies to a
-// source of least bytes or more.
-func (s *Source) SetAhead(least int64) { s.ahead = s.size >= least }
+// source of least bytes or more, and to an array of an eighth of that: reading ahead begins with
+// large buffers.
+func (s *Source) SetAhead(least int64) { s.ahead, s.array = s.size >= least, least/8 }
 
 // A batch is a list of records that were read ahead.
 type batch struct {

@@ -44,6 +44,7 @@ type Source struct {
 	// progress counts what is read of a file or a stream.
 	progress *progress
 	ahead    bool
+	array    int64 // the least length of an array that is read ahead
 	jobs     int   // how many goroutines may read stretches
 	stretch  int64 // how many bytes a stretch has at least, 0 for the default
 	asLines  bool  // the framing is known: one record per line
@@ -239,13 +240,13 @@ func (r contextReader) Read(p []byte) (int, error) {
 // Derived returns a source of size bytes that r computes from this source. It has the
 // same name and can be read for as long as this source.
 func (s *Source) Derived(r io.ReaderAt, size int64) *Source {
-	return &Source{name: s.name, r: r, size: size, ctx: s.ctx, named: true, held: s.held, ahead: s.ahead, asLines: s.asLines}
+	return &Source{name: s.name, r: r, size: size, ctx: s.ctx, named: true, held: s.held, ahead: s.ahead, array: s.array, asLines: s.asLines}
 }
 
 // Edited returns a source of the bytes b, which are the bytes of this source after edits.
 func (s *Source) Edited(b []byte) *Source {
 	out := FromBytes(s.name, b)
-	out.ctx, out.ahead, out.asLines = s.ctx, s.ahead, s.asLines
+	out.ctx, out.ahead, out.array, out.asLines = s.ctx, s.ahead, s.array, s.asLines
 	return out
 }
 

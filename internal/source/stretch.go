@@ -19,6 +19,8 @@ type Stretch struct {
 	// Wasted is how many bytes were read in vain up to its end, to join lines. What was wasted before
 	// From is given, as far as it is known.
 	Wasted int64
+	// Before is how many records are before From, by which those of the stretch are numbered.
+	Before int
 }
 
 // MostWasted is how many bytes can be wasted before From without any effect on what is read.
@@ -31,6 +33,9 @@ func (s *Source) Fork() *Source {
 		asLines: s.asLines, text: s.text, stretch: s.stretch,
 	}
 }
+
+// Near says that a record is being examined that was read from another fork.
+func (s *Source) Near(rec Record) { s.near = rec.Value }
 
 // SetJobs permits so many goroutines to read stretches of the source, if it has least bytes or more.
 func (s *Source) SetJobs(least int64, jobs int) {
@@ -46,6 +51,9 @@ func (s *Source) Jobs() int { return max(s.jobs, 1) }
 // and few enough for all goroutines to end at the same time.
 const stretchBytes = 1 << 20
 
+// StretchBytes returns how many bytes a stretch has at least.
+func (s *Source) StretchBytes() int64 { return cmp.Or(s.stretch, stretchBytes) }
+
 // SetStretch sets how many bytes a stretch has at least.
 func (s *Source) SetStretch(bytes int64) { s.stretch = bytes }
 
@@ -53,7 +61,7 @@ func (s *Source) SetStretch(bytes int64) { s.stretch = bytes }
 func (s *Source) Stretches() iter.Seq2[Stretch, error] {
 	return func(yield func(Stretch, error) bool) {
 		for from := int64(0); from < s.size; {
-			to, err := s.lineAfter(min(from+cmp.Or(s.stretch, stretchBytes), s.size))
+			to, err := s.lineAfter(min(from+s.StretchBytes(), s.size))
 			if !yield(Stretch{From: from, To: to}, err) || err != nil {
 				return
 			}
@@ -78,13 +86,14 @@ func (s *Source) lineAfter(off int64) (int64, error) {
 	return s.size, nil
 }
 
-// ReadStretch yields the records that begin in a stretch of src, numbered from 1, and notes where it
-// ended. A record is valid until the next one.
+// ReadStretch yields the records that begin in a stretch of src, and notes where it ended. A record is valid
+// until the next one.
 func ReadStretch(src *Source, at *Stretch) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		defer func() { src.near = Value{} }()
 		r := NewReader(src)
-		r.wasted = at.Wasted
+		r.win.chunk = min(chunkSize, max(at.To-at.From, peekSize))
+		r.wasted, r.n = at.Wasted, at.Before
 		if at.From > 0 {
 			r.decided, r.framing, r.pos = true, FramingLines, at.From
 		}

@@ -373,7 +373,7 @@ func (v Value) Ahead() iter.Seq[Value] {
 
 // ahead implements Ahead.
 func (v Value) ahead(yield func(elem Value) bool) {
-	if !v.Outside() || v.Kind() != Array || !v.ends.pages.src.ahead {
+	if !v.Outside() || v.Kind() != Array || !v.ends.pages.src.ahead || int64(v.to) < v.ends.pages.src.array {
 		v.each(nil, true, yield)
 		return
 	}

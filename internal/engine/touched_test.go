@@ -1,0 +1,283 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toolguard/toolguard/internal/rules"
+	"github.com/toolguard/toolguard/internal/sample"
+	"github.com/toolguard/toolguard/internal/source"
+)
+
+// settledText returns all that a repair says, as texts.
+func settledText(text []byte, opts FixOptions, p *probe) (out map[string]any) {
+	opts.probe, opts.ProveFull = p, p == nil
+	var err error
+	var f *Fixed
+	func() {
+		defer recovered(&err)
+		f, err = Settle(context.Background(), source.NewSource("history", bytes.NewReader(text), int64(len(text))), opts)
+	}()
+	out = map[string]any{"error": fmt.Sprint(err)}
+	if f == nil {
+		return out
+	}
+	out["before"], out["after"], out["rounds"] = reportText(f.Before), reportText(f.After), f.Rounds
+	out["repairs"], out["places"] = fmt.Sprintf("%+v", f.Repairs), fmt.Sprint(f.Places)
+	if f.Changed() {
+		whole, err := io.ReadAll(io.NewSectionReader(f.Pieces, 0, f.Pieces.Size()))
+		out["text"], out["read"], out["results"] = string(whole), err, fmt.Sprint(f.NewResults())
+	}
+	return out
+}
+
+// rowed returns a dataset of at most so many histories, most of them broken, and some other rows, all of
+// them readable.
+func rowed(t *testing.T, rnd *rand.Rand, all []string, most int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := wires[rnd.IntN(2)*4] // of Chat or Messages
+	mutants := breaker{rnd, &w}
+	for range 6 + rnd.IntN(most-5) {
+		history := mutants.talk()
+		for range rnd.IntN(4) {
+			history = mutants.breakOnce(history)
+		}
+		row := map[string]any{"messages": history}
+		if rnd.IntN(3) == 0 {
+			row["note"] = strings.Repeat("x", rnd.IntN(300))
+		}
+		b.Write(must(json.Marshal(row)))
+		b.WriteString([]string{"\n", "\n", "\n\n", "\r\n", "\n  "}[rnd.IntN(5)*rnd.IntN(2)])
+		if rnd.IntN(12) == 0 {
+			b.WriteString(all[rnd.IntN(len(all))] + "\n")
+		}
+	}
+	return b.Bytes()
+}
+
+// shortened returns the beginning of a text that says what failed.
+func shortened(text string) string { return text[:min(len(text), 3000)] }
+
+// rowSets returns options of a repair of rows.
+func rowSets(rnd *rand.Rand) FixOptions {
+	opts := FixOptions{Options: Options{Send: rnd.IntN(2) > 0, Excerpts: rnd.IntN(2) > 0}, Unsafe: rnd.IntN(2) > 0}
+	if rnd.IntN(2) > 0 {
+		opts.Strategy = map[string]string{"missing-tool-result": "insert"}
+	}
+	switch rnd.IntN(5) {
+	case 0:
+		opts.Most = 1 + rnd.IntN(5)
+	case 1:
+		opts.Most, opts.Shown = 3, func(_ *rules.Rule, s rules.Severity) bool { return s > rules.Info }
+	case 2:
+		opts.Explicit = map[string]bool{"consecutive-roles": true, "orphan-tool-result": true}
+	}
+	return opts
+}
+
+// TestProofByTouched: a repair that is proved by what its edits touch is that of a proof by a second check
+// of the whole result.
+func TestProofByTouched(t *testing.T) {
+	t.Parallel()
+	all := rowsOf(t)
+	kept, tried := 0, 0
+	compare := func(name string, text []byte, opts FixOptions) {
+		t.Helper()
+		p := &probe{}
+		tried++
+		if diff := cmp.Diff(settledText(text, opts, nil), settledText(text, opts, p)); diff != "" {
+			t.Fatalf("%s (-full +touched):\n%s\n%s", name, shortened(diff), shortened(string(text)))
+		}
+		if slices.Contains(p.kept, true) {
+			kept++
+		}
+	}
+	done := sample.Until(t)
+	for seed := range uint64(sample.Size(1500, 60, 30)) {
+		if done() {
+			break
+		}
+		rnd := rand.New(rand.NewPCG(seed, 3))
+		compare(fmt.Sprint("rows ", seed), rowed(t, rnd, all, 28), rowSets(rnd))
+		if seed%4 == 0 {
+			compare(fmt.Sprint("odd rows ", seed), dataset(rnd, all), rowSets(rnd))
+		}
+	}
+	if kept < tried/4 {
+		t.Errorf("of %d proofs, only %d are by what was touched", tried, kept)
+	}
+	t.Logf("%d proofs, %d by what was touched", tried, kept)
+}
+
+// TestProofByTouchedOfFixtures: so are those of each fixture, of histories with marks and of mutants.
+func TestProofByTouchedOfFixtures(t *testing.T) {
+	t.Parallel()
+	compare := func(name string, text []byte, opts FixOptions) {
+		t.Helper()
+		if diff := cmp.Diff(settledText(text, opts, nil), settledText(text, opts, &probe{})); diff != "" {
+			t.Fatalf("%s (-full +touched):\n%s\n%s", name, shortened(diff), shortened(string(text)))
+		}
+	}
+	sets := append(keepingSets(), markedSet{"insert", FixOptions{
+		Options: Options{Send: true, Strategy: map[string]string{"missing-tool-result": "insert"}}, Unsafe: true,
+	}})
+	done := sample.Until(t)
+	for i, in := range sampled(t, 8, fixtures(t)) {
+		if done() {
+			return
+		}
+		for k, set := range sets {
+			if sample.Long() || k == i%len(sets) {
+				compare(in.name+" "+set.name, in.text, set.opts)
+			}
+		}
+		s := scribeOf(uint64(i), 7)
+		for range sample.Size(4, 1, 1) {
+			if text := s.history(in); text != nil {
+				set := sets[s.IntN(len(sets))]
+				compare("marks in "+in.name+" "+set.name, text, set.opts)
+			}
+		}
+	}
+	for i, w := range slices.Concat(wires, keptWires) {
+		b := breaker{rand.New(rand.NewPCG(sample.Seed(5), uint64(i))), &w}
+		for range sample.Size(100, 5, 2) {
+			if done() {
+				return
+			}
+			history := b.talk()
+			for range 1 + b.IntN(5) {
+				history = b.breakOnce(history)
+			}
+			compare("mutant of "+w.name(), w.text(history), FixOptions{Options: w.options(), Unsafe: b.IntN(2) > 0})
+		}
+	}
+}
+
+// plants are errors in what is known of edits, each in one stretch. They report whether there is such an
+// error.
+var plants = []struct {
+	name  string
+	plant func(rnd *rand.Rand, t *touched, i int, was *checker) bool
+}{
+	{"forgotten", func(_ *rand.Rand, t *touched, i int, _ *checker) bool {
+		t.list = slices.Delete(t.list, i, i+1)
+		return true
+	}},
+	{"row before", func(_ *rand.Rand, t *touched, i int, was *checker) bool { return t.elsewhere(was, i, -1) }},
+	{"row behind", func(_ *rand.Rand, t *touched, i int, was *checker) bool { return t.elsewhere(was, i, 1) }},
+	{"without the last row", func(_ *rand.Rand, t *touched, i int, was *checker) bool {
+		s := &t.list[i]
+		if s.ownRecords < 2 {
+			return false
+		}
+		s.ownRecords--
+		s.was.End = was.report.File.Starts.At(s.records + s.ownRecords)
+		s.is.End = min(s.is.End, s.was.End)
+		return true
+	}},
+	{"end", func(rnd *rand.Rand, t *touched, i int, was *checker) bool {
+		t.list[i].is.End += 1 - 2*rnd.Int64N(2)
+		n := t.list[i].records + t.list[i].ownRecords // of rows behind it, no edit touches the first
+		return n < was.report.File.Starts.Len() && (i+1 == len(t.list) || t.list[i+1].records > n)
+	}},
+	{"start", func(rnd *rand.Rand, t *touched, i int, _ *checker) bool {
+		t.list[i].is.Start += 1 + rnd.Int64N(9)
+		return true
+	}},
+	{"old end", func(rnd *rand.Rand, t *touched, i int, _ *checker) bool {
+		t.list[i].was.End -= 4 + rnd.Int64N(9) // there are at most three blanks at the end
+		return true
+	}},
+	{"records", func(rnd *rand.Rand, t *touched, i int, _ *checker) bool {
+		t.list[i].records += 1 - 2*rnd.IntN(2)
+		return t.list[i].records >= 0
+	}},
+	{"conversations", func(rnd *rand.Rand, t *touched, i int, _ *checker) bool {
+		t.list[i].conversations += 1 - 2*rnd.IntN(2)
+		return t.list[i].conversations >= 0
+	}},
+	{"own conversations", func(rnd *rand.Rand, t *touched, i int, _ *checker) bool {
+		t.list[i].ownConversation += 1 - 2*rnd.IntN(2)
+		return true
+	}},
+}
+
+// elsewhere takes another row for the touched ones: the one before or behind them.
+func (t *touched) elsewhere(was *checker, i, by int) bool {
+	s, starts := &t.list[i], &was.report.File.Starts
+	grown := s.is.Start - s.was.Start
+	n := s.records + by
+	if by > 0 {
+		n, grown = s.records+s.ownRecords, s.is.End-s.was.End
+	}
+	if n < 0 || n >= starts.Len() || by < 0 && i > 0 && t.list[i-1].was.End > starts.At(n) || by > 0 && i+1 < len(t.list) && t.list[i+1].records <= n {
+		return false
+	}
+	s.was = source.Span{Start: starts.At(n), End: was.src.Size()}
+	if n+1 < starts.Len() {
+		s.was.End = starts.At(n + 1)
+	}
+	s.is = source.Span{Start: s.was.Start + grown, End: s.was.End + grown}
+	s.records, s.ownRecords = n, 1
+	first, _ := slices.BinarySearch(was.rowOf, int32(n)+1)
+	last, _ := slices.BinarySearch(was.rowOf, int32(n)+2)
+	s.conversations, s.ownConversation = first, last-first
+	return true
+}
+
+// TestPlantedInTouched: an error in what is known of the edits is noticed by the proof itself, or by
+// TestProofByTouched: the result is another one.
+func TestPlantedInTouched(t *testing.T) {
+	t.Parallel()
+	all := rowsOf(t)
+	most := sample.Size(1000, 40, 20)
+	refused, differs := map[string]int{}, map[string]int{}
+	n := 0
+	for seed := uint64(0); n < most && seed < uint64(most)*40; seed++ {
+		rnd := rand.New(rand.NewPCG(seed, 4))
+		text, opts := rowed(t, rnd, all, 14), rowSets(rnd)
+		kind := plants[int(seed)%len(plants)]
+		planted, at := false, 0
+		p := &probe{}
+		p.plant = func(m *touched, was *checker) {
+			if kind.plant(rnd, m, rnd.IntN(len(m.list)), was) && !planted {
+				planted, at = true, len(p.kept)-1
+			}
+		}
+		got := settledText(text, opts, p)
+		if !planted {
+			continue
+		}
+		n++
+		diff := cmp.Diff(settledText(text, opts, nil), got)
+		var without probe
+		if diff == "" {
+			settledText(text, opts, &without)
+		}
+		switch {
+		case diff != "":
+			differs[kind.name]++
+		case len(p.kept) != len(without.kept): // the proof failed, and other repairs were tried
+			refused[kind.name]++
+		case slices.Contains(p.kept[at:], false): // then or in a later round
+			refused[kind.name]++
+		default:
+			t.Errorf("seed %d: %s: nobody notices\n%s", seed, kind.name, shortened(string(text)))
+		}
+	}
+	t.Logf("%d planted; refused: %v, noticed by the comparison: %v", n, refused, differs)
+	if n < most {
+		t.Errorf("only %d of %d planted", n, most)
+	}
+}
