@@ -60,11 +60,14 @@ func TestFaults(t *testing.T) {
 				return d.read(path)
 			}
 			calls := moreCalls()
-			log := resumes(reply{"Fourth.", calls[:1]}, reply{"Fifth.", calls[1:3]}, reply{"Sixth.", calls[3:]}, reply{text: "Done again."})
-			whole := d.saved("whole")
-			if n := outputs(log, allCalls()); n != 8 {
-				t.Fatalf("the session has %d outputs of 8", n)
+			var log []byte
+			for try := 1; outputs(log, allCalls()) != 8; try++ { // as in begun
+				if try > 3 {
+					t.Fatalf("the session has %d outputs of 8", outputs(log, allCalls()))
+				}
+				log = resumes(reply{"Fourth.", calls[:1]}, reply{"Fifth.", calls[1:3]}, reply{"Sixth.", calls[3:]}, reply{text: "Done again."})
 			}
+			whole := d.saved("whole")
 			for _, h := range a.harms() {
 				try(h.name, func() (string, []byte) {
 					lines := slices.Collect(bytes.Lines(log))

@@ -92,6 +92,8 @@ var rows = sync.OnceValue(func() map[reflect.Type]row {
 			rank: last, copies: true,
 			about:  about(func(a *operation.DropResults) (calls, results []int32) { return nil, a.Results }),
 			counts: counted(func(a *operation.DropResults) Count { return Count{Removed: len(a.Results), Copy: a.CopyOf >= 0} }),
+			turn:   on((*Plan).turnOfCopy),
+			lay:    on((*layout).dropCopies),
 			do:     on((*draft).dropResults),
 		},
 		of[*operation.DropCalls](): {
@@ -244,6 +246,15 @@ func (p *Plan) LaidOut(op *operation.Operation) int32 {
 		return r.turn(p, op.Do)
 	}
 	return op.Turn
+}
+
+// turnOfCopy returns the turn of the message that a copy is dropped from if the message is written once
+// more for that, so that it is written once for all copies; otherwise -1.
+func (p *Plan) turnOfCopy(do *operation.DropResults) int32 {
+	if !p.Conv.Folded || do.CopyOf < 0 {
+		return -1
+	}
+	return p.Conv.Messages[p.Conv.Results[do.Results[0]].Message].Turn
 }
 
 // turnOfBlock returns the turn of the call that a block answers, -1 if it answers none.
