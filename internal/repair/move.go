@@ -1,0 +1,249 @@
+package repair
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/toolguard/toolguard/internal/edit"
+	"github.com/toolguard/toolguard/internal/source"
+)
+
+// A move puts one record behind another. Both are identified by an offset inside them.
+type move struct{ at, behind int64 }
+
+// moveRecords moves the records of results behind the calls of the turn that they answer, in the order
+// of the calls.
+func (l *layout) moveRecords() bool {
+	if len(l.insert) > 0 {
+		return false // what is inserted goes behind the results, in the next round
+	}
+	var moves []move
+	for c := range l.Conv.Calls {
+		r := l.Pairing.Calls[c].Result
+		if l.Plan.turn(int32(c)) != l.turn || r < 0 || !l.comes[r] {
+			continue
+		}
+		behind := max(l.standing(l.Conv.Calls[c].Message), l.lastAnswered(int32(c)))
+		moves = append(moves, move{l.standing(l.Conv.Results[r].Message), behind})
+	}
+	return len(moves) == len(l.comes) && l.log().move(moves)
+}
+
+// movableRecord reports whether a result is all that its record in a log says, so that the record can be
+// moved.
+func (p *Plan) movableRecord(r int32) bool {
+	m := p.Conv.Results[r].Message
+	same := func(other int32) bool {
+		return other >= 0 && int(other) < len(p.Conv.Messages) && p.Conv.Messages[other].Record == p.Conv.Messages[m].Record
+	}
+	return len(p.blocksOf(m)) == 1 && !same(m-1) && !same(m+1)
+}
+
+// moveRecord moves a record behind another one.
+func (c *chain) moveRecord(at source.Span, behind int64) bool {
+	return c.move([]move{{at.Start, behind}})
+}
+
+// move moves records, in the file and between their parents and children. All others keep their order
+// and their branches. It returns false if that is impossible, or if the place of a record that moves
+// means something to others.
+func (c *chain) move(moves []move) bool {
+	if err := c.index(); err != nil {
+		c.d.src.err = err
+		return false
+	}
+	behind := map[int32]int32{} // by node that moves: the node in front of it
+	first, last := int32(len(c.nodes)), int32(0)
+	for _, m := range moves {
+		x, y := c.at(m.at), c.at(m.behind)
+		behind[x] = y
+		first, last = min(first, x, y), max(last, x, y)
+	}
+	path := c.between(first, last)
+	if path == nil || len(c.counts) > 0 || len(behind) != len(moves) {
+		return false
+	}
+	for i, k := range path {
+		if _, moves := behind[k]; !c.passes(k, moves, i > 0 && i < len(path)-1) {
+			return false
+		}
+	}
+	order := slices.DeleteFunc(slices.Clone(path), func(k int32) bool { _, moves := behind[k]; return moves })
+	for _, m := range moves {
+		at := slices.Index(order, c.at(m.behind)) + 1
+		for ; at > 0 && at < len(order); at++ {
+			if _, moved := behind[order[at]]; !moved {
+				break
+			}
+		}
+		if at == 0 {
+			return false
+		}
+		order = slices.Insert(order, at, c.at(m.at))
+	}
+	if slices.Equal(order, path) || c.nodes[last].id >= 0 && !c.hasAll(path, behind, order) {
+		return false
+	}
+	edits := c.numbered(order)
+	if edits == nil {
+		return false
+	}
+	if c.nodes[last].id >= 0 {
+		c.relinks(path, order, edits)
+	}
+	for _, k := range order {
+		n := &c.nodes[k]
+		if on, moved := behind[k]; moved {
+			c.lines.remove(n.span())
+			c.lines.after(c.nodes[on].span(), edit.Splice([]byte(c.text(n.span())), n.start, edits[k]))
+			c.d.stays = append(c.d.stays, n.span())
+			continue
+		}
+		for _, e := range edits[k] {
+			c.set(e.Span, string(e.Text))
+		}
+	}
+	return true
+}
+
+// between returns the nodes from one to a later one: if records have parents, those from which the later
+// one descends. It returns nil if the first one is not among them.
+func (c *chain) between(first, last int32) (path []int32) {
+	if c.nodes[last].id < 0 {
+		for k := first; k <= last; k++ {
+			path = append(path, k)
+		}
+		return path
+	}
+	at := last
+	for range c.nodes { // bounded, because parents may form a circle
+		path = append(path, at)
+		if at == first {
+			slices.Reverse(path)
+			return path
+		}
+		parent := c.nodes[at].parent
+		if parent < 0 || c.byID[parent] < 0 {
+			return nil
+		}
+		at = c.byID[parent]
+	}
+	return nil
+}
+
+// passes reports whether records may move past the record k or, if moves is set, whether it may move
+// itself. Records at the ends of the path are not passed.
+func (c *chain) passes(k int32, moves, inside bool) bool {
+	n, f := &c.nodes[k], c.Format
+	if n.torn || n.doubled || n.id < 0 != (n.parentSlot.length == 0) {
+		return false
+	}
+	if n.id >= 0 && (len(c.twins[n.id]) > 0 || (moves || inside) && (len(c.kept[n.id]) > 0 || len(c.ends[n.id]) > 0)) {
+		return false
+	}
+	if moves || inside {
+		for _, at := range c.refs[n.id] {
+			if c.keptFrom[at] {
+				return false
+			}
+		}
+	}
+	if moves || !inside {
+		return true
+	}
+	v := c.d.at(n.span())
+	for _, typ := range []source.Value{f.Type.In(v), f.Subtype.In(v)} {
+		if slices.ContainsFunc(slices.Concat(f.Boundary, f.Rollback, f.Aborts), typ.Is) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasAll reports whether nothing but the path hangs on a record that moves, and whether the last record
+// of the log is still the one at the end of its branch.
+func (c *chain) hasAll(path []int32, behind map[int32]int32, order []int32) bool {
+	for i, k := range path[:len(path)-1] {
+		if _, moves := behind[k]; !moves {
+			continue
+		}
+		for child := range c.hanging(c.nodes[k].id) {
+			if child != path[i+1] {
+				return false
+			}
+		}
+	}
+	if last := path[len(path)-1]; int(last) < len(c.nodes)-1 {
+		return true
+	}
+	end := order[len(order)-1]
+	if on, moved := behind[end]; moved {
+		end = on
+	}
+	for k := int32(len(c.nodes) - 1); ; k-- {
+		if _, moved := behind[k]; !moved {
+			return k == end
+		}
+	}
+}
+
+// relinks adds the edits with which the records of a path are the parents of each other in a new order.
+func (c *chain) relinks(path, order []int32, edits map[int32][]edit.Edit) {
+	link := func(k int32, to string) {
+		c.from(&c.nodes[k], c.nodes[k].parentAt())
+		edits[k] = append(edits[k], edit.Edit{Span: c.nodes[k].parentAt(), Text: []byte(to)})
+	}
+	if order[0] != path[0] {
+		link(order[0], c.text(c.nodes[path[0]].parentAt()))
+	}
+	for i, k := range order[1:] {
+		on := &c.nodes[order[i]]
+		if c.nodes[k].parent != on.id {
+			c.from(on, on.idAt())
+			link(k, c.text(on.idAt()))
+		}
+	}
+	was, is := &c.nodes[path[len(path)-1]], &c.nodes[order[len(order)-1]]
+	if was == is {
+		return
+	}
+	c.from(is, is.idAt())
+	for k := range c.hanging(was.id) {
+		if !slices.Contains(order, k) {
+			c.set(c.nodes[k].parentAt(), c.text(is.idAt()))
+		}
+	}
+}
+
+// numbered returns the edits with which records in a new order have the ordinals that they have now, by
+// size; nil if only some have one. Those that were in order stay so.
+func (c *chain) numbered(order []int32) map[int32][]edit.Edit {
+	edits := map[int32][]edit.Edit{}
+	if c.Format.Ordinal == "" {
+		return edits
+	}
+	var have []int64
+	for _, k := range order {
+		if v := c.d.at(c.nodes[k].span()).Get(c.Format.Ordinal); v.Exists() {
+			n, err := strconv.ParseInt(string(v.Raw()), 10, 64)
+			if err != nil {
+				return nil
+			}
+			have = append(have, n)
+		}
+	}
+	if len(have) == 0 {
+		return edits
+	}
+	if len(have) < len(order) {
+		return nil
+	}
+	sorted := slices.Sorted(slices.Values(have))
+	for i, k := range order {
+		if have[i] != sorted[i] {
+			at := c.d.at(c.nodes[k].span()).Get(c.Format.Ordinal).Span()
+			edits[k] = append(edits[k], edit.Edit{Span: at, Text: strconv.AppendInt(nil, sorted[i], 10)})
+		}
+	}
+	return edits
+}
