@@ -206,11 +206,6 @@ func (d *desk) sent(path string, has int) sent {
 	for _, fault := range next.faults {
 		d.t.Logf("the model refuses the request: %s", fault)
 	}
-	for _, fault := range errorsOf(d.t, next.request.wire, next.request.body) {
-		if rule, _, _ := strings.Cut(fault, ":"); s.valid && rule != d.agent.sends {
-			d.t.Errorf("toolguard rejects a request that the model accepts: %s", fault)
-		}
-	}
 	for _, c := range commands {
 		text, answered := next.results[c.id]
 		switch {
@@ -218,6 +213,11 @@ func (d *desk) sent(path string, has int) sent {
 			s.valid = false
 		case answered && (c.output() == "" || !strings.Contains(text, c.output())):
 			s.filled++
+		}
+	}
+	for _, fault := range errorsOf(d.t, next.request.wire, next.request.body) {
+		if rule, _, _ := strings.Cut(fault, ":"); s.valid && rule != d.agent.sends {
+			d.t.Errorf("toolguard rejects a request that the model accepts: %s", fault)
 		}
 	}
 	return s

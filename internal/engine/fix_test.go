@@ -491,6 +491,9 @@ func unexplained(text, out []byte, f *Fixed) string {
 			changed += n + 1
 			moved += n
 			inserted++
+			if log { // the ordinals of those around it
+				mask = append(mask, ordinalKeys()...)
+			}
 		case kindOf[operation.ReorderResults](), kindOf[operation.MoveBlock]():
 			changed += n + 2
 			moved += n + 2
