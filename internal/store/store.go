@@ -29,6 +29,8 @@ type Store struct {
 	// Files are patterns for the names of the files that are sessions. There are none if no
 	// file is a whole session.
 	Files []string
+	// Index is the name of a file beside the sessions that lists them, "" if there is none.
+	Index string
 	// Databases are files in which the agent keeps all sessions.
 	Databases []string
 	// Read says that toolguard-sqlite reads the databases.
@@ -284,7 +286,7 @@ func ByDialect(name string) *Store {
 
 // Holds reports whether a file of this name is a session.
 func (s *Store) Holds(name string) bool {
-	return slices.ContainsFunc(s.Files, func(pattern string) bool {
+	return name != s.Index && slices.ContainsFunc(s.Files, func(pattern string) bool {
 		ok, _ := path.Match(pattern, name)
 		return ok
 	})
