@@ -114,20 +114,21 @@ func TestStaysInPlace(t *testing.T) {
 	for _, c := range []struct {
 		name, log string
 		moves     bool
+		why       string // it stays
 	}{
-		{"alone", late + record("00000004", "00000003", res) + record("00000005", "00000004", user), true},
-		{"last", late + record("00000004", "00000003", res), true},
-		{"on another branch", late + record("00000004", "00000003", res) + record("00000005", "00000003", user) + record("00000006", "00000004", user) + record("00000007", "00000006", user), true},
-		{"with a branch of its own", late + record("00000004", "00000003", res) + record("00000005", "00000004", user) + record("00000006", "00000004", user), true},
+		{"alone", late + record("00000004", "00000003", res) + record("00000005", "00000004", user), true, ""},
+		{"last", late + record("00000004", "00000003", res), true, ""},
+		{"on another branch", late + record("00000004", "00000003", res) + record("00000005", "00000003", user) + record("00000006", "00000004", user) + record("00000007", "00000006", user), true, ""},
+		{"with a branch of its own", late + record("00000004", "00000003", res) + record("00000005", "00000004", user) + record("00000006", "00000004", user), true, ""},
 		{
 			"behind a compaction", late + `{"type":"compaction","id":"00000009","parentId":"00000003","timestamp":"2026-01-01T00:00:00.000Z","summary":"x","firstKeptEntryId":"00000001","tokensBefore":1}` + "\n" +
-				record("00000004", "00000009", res), false,
+				record("00000004", "00000009", res), false, "misplaced-tool-result (a compaction is between the call and the result)",
 		},
 		{
-			"kept from there on", late + record("00000004", "00000003", res) + `{"type":"compaction","id":"00000009","parentId":"00000004","timestamp":"2026-01-01T00:00:00.000Z","summary":"x","firstKeptEntryId":"00000004","tokensBefore":1}` + "\n", false,
+			"kept from there on", late + record("00000004", "00000003", res) + `{"type":"compaction","id":"00000009","parentId":"00000004","timestamp":"2026-01-01T00:00:00.000Z","summary":"x","firstKeptEntryId":"00000004","tokensBefore":1}` + "\n", false, "",
 		},
-		{"behind a torn line", late + `{"type":"message","id":"0000000a` + "\n" + record("00000004", "00000003", res), true},
-		{"and written twice", late + record("00000004", "00000003", res) + record("00000004", "00000003", res), true},
+		{"behind a torn line", late + `{"type":"message","id":"0000000a` + "\n" + record("00000004", "00000003", res), true, ""},
+		{"and written twice", late + record("00000004", "00000003", res) + record("00000004", "00000003", res), true, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out, f, err := repaired([]byte(c.log), FixOptions{Unsafe: true})
@@ -135,7 +136,7 @@ func TestStaysInPlace(t *testing.T) {
 				t.Fatal(err)
 			}
 			moved := slices.ContainsFunc(f.Repairs, func(r Repair) bool { return r.Kind == "move-result" })
-			if moved != c.moves {
+			if moved != c.moves || left(f) != c.why {
 				t.Errorf("moved: %s; left: %s\n%s", strconv.FormatBool(moved), left(f), out)
 			}
 			if fault, out, _ := misfixed("x.jsonl", []byte(c.log), FixOptions{Unsafe: true}); fault != "" {

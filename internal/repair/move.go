@@ -26,7 +26,7 @@ func (l *layout) moveRecords() bool {
 		behind := max(l.standing(l.Conv.Calls[c].Message), l.lastAnswered(int32(c)))
 		moves = append(moves, move{l.standing(l.Conv.Results[r].Message), behind})
 	}
-	return len(moves) == len(l.comes) && l.log().move(moves)
+	return len(moves) == len(l.comes) && l.log().move(moves, true)
 }
 
 // movableRecord reports whether a result is all that its record in a log says, so that the record can be
@@ -39,15 +39,15 @@ func (p *Plan) movableRecord(r int32) bool {
 	return len(p.blocksOf(m)) == 1 && !same(m-1) && !same(m+1)
 }
 
-// moveRecord moves a record behind another one.
+// moveRecord moves a record that separates results from their calls behind another one.
 func (c *chain) moveRecord(at source.Span, behind int64) bool {
-	return c.move([]move{{at.Start, behind}})
+	return c.move([]move{{at.Start, behind}}, false)
 }
 
 // move moves records, in the file and between their parents and children. All others keep their order
-// and their branches. It returns false if that is impossible, or if the place of a record that moves
-// means something to others.
-func (c *chain) move(moves []move) bool {
+// and their branches. It returns false if that is impossible or, if said is set because what moves is sent,
+// if its place means something to others.
+func (c *chain) move(moves []move, said bool) bool {
 	if err := c.index(); err != nil {
 		c.d.src.err = err
 		return false
@@ -64,7 +64,9 @@ func (c *chain) move(moves []move) bool {
 		return false
 	}
 	for i, k := range path {
-		if _, moves := behind[k]; !c.passes(k, moves, i > 0 && i < len(path)-1) {
+		_, moves := behind[k]
+		inside := i > 0 && i < len(path)-1
+		if !c.whole(k) || said && (moves || inside) && c.named(k) || said && !moves && inside && c.marks(k) {
 			return false
 		}
 	}
@@ -131,33 +133,24 @@ func (c *chain) between(first, last int32) (path []int32) {
 	return nil
 }
 
-// passes reports whether records may move past the record k or, if moves is set, whether it may move
-// itself. Records at the ends of the path are not passed.
-func (c *chain) passes(k int32, moves, inside bool) bool {
-	n, f := &c.nodes[k], c.Format
-	if n.torn || n.doubled || n.id < 0 != (n.parentSlot.length == 0) {
-		return false
-	}
-	if n.id >= 0 && (len(c.twins[n.id]) > 0 || (moves || inside) && (len(c.kept[n.id]) > 0 || len(c.ends[n.id]) > 0)) {
-		return false
-	}
-	if moves || inside {
-		for _, at := range c.refs[n.id] {
-			if c.keptFrom[at] {
-				return false
-			}
-		}
-	}
-	if moves || !inside {
-		return true
-	}
-	v := c.d.at(n.span())
-	for _, typ := range []source.Value{f.Type.In(v), f.Subtype.In(v)} {
-		if slices.ContainsFunc(slices.Concat(f.Boundary, f.Rollback, f.Aborts), typ.Is) {
-			return false
-		}
-	}
-	return true
+// whole reports whether the links of a record say where it is.
+func (c *chain) whole(k int32) bool {
+	n := &c.nodes[k]
+	return !n.torn && !n.doubled && n.id < 0 == (n.parentSlot.length == 0) && (n.id < 0 || len(c.twins[n.id]) == 0)
+}
+
+// named reports whether a compaction names a record as one of those that it keeps.
+func (c *chain) named(k int32) bool {
+	id := c.nodes[k].id
+	return id >= 0 && (len(c.kept[id]) > 0 || len(c.ends[id]) > 0 ||
+		slices.ContainsFunc(c.refs[id], func(at source.Span) bool { return c.keptFrom[at] }))
+}
+
+// marks reports whether a record says that those before it are replaced, taken back or interrupted.
+func (c *chain) marks(k int32) bool {
+	v, f := c.d.at(c.nodes[k].span()), c.Format
+	kinds := slices.Concat(f.Boundary, f.Rollback, f.Aborts)
+	return slices.ContainsFunc(kinds, f.Type.In(v).Is) || slices.ContainsFunc(kinds, f.Subtype.In(v).Is)
 }
 
 // hasAll reports whether nothing but the path hangs on a record that moves, and whether the last record

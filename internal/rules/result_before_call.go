@@ -55,6 +55,9 @@ holds more than the result, or a compaction or a damaged line is in between.
 				if !c.arrays() && !c.Enveloped {
 					break // the agent writes the results where it wants them
 				}
+				if f.Unfixed = c.fixed(i); f.Unfixed != "" {
+					break
+				}
 				class := operation.Safe
 				if uses == nil {
 					uses = c.callsByID()
