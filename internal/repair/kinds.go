@@ -67,14 +67,16 @@ var rows = sync.OnceValue(func() map[reflect.Type]row {
 		of[*operation.MergeResults](): {
 			rank:  layingOut,
 			about: about(func(a *operation.MergeResults) (calls, results []int32) { return nil, a.Results }),
-			lay:   on(func(l *layout, a *operation.MergeResults) bool { return l.bring(a.Results...) }),
+			lay:   on(func(l *layout, a *operation.MergeResults) bool { return l.Log == nil && l.bring(a.Results...) }),
 		},
 		of[*operation.ReorderResults](): {rank: layingOut, lay: on((*layout).reorder)},
 		of[*operation.MoveBlock](): {
 			rank: layingOut,
 			turn: on((*Plan).turnOfBlock),
-			lay:  on(func(l *layout, a *operation.MoveBlock) bool { return l.bring(l.Conv.Blocks[a.Block].Ref) }),
-			do:   on(func(d *draft, a *operation.MoveBlock) bool { return d.callersRole(a.Block) }),
+			lay: on(func(l *layout, a *operation.MoveBlock) bool {
+				return l.Log == nil && l.bring(l.Conv.Blocks[a.Block].Ref)
+			}),
+			do: on(func(d *draft, a *operation.MoveBlock) bool { return d.callersRole(a.Block) }),
 		},
 		of[*operation.SetState](): {
 			rank:   layingOut,
