@@ -1,6 +1,8 @@
 package repair
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -17,16 +19,16 @@ func (l *layout) moveRecords() bool {
 	if len(l.insert) > 0 {
 		return false // what is inserted goes behind the results, in the next round
 	}
+	call := func(r int32) int32 { return l.Pairing.Results[r].Call }
 	var moves []move
-	for c := range l.Conv.Calls {
-		r := l.Pairing.Calls[c].Result
-		if l.Plan.turn(int32(c)) != l.turn || r < 0 || !l.comes[r] {
-			continue
+	for _, r := range slices.SortedFunc(maps.Keys(l.comes), func(a, b int32) int { return cmp.Compare(call(a), call(b)) }) {
+		if l.Plan.turn(call(r)) != l.turn {
+			return false
 		}
-		behind := max(l.standing(l.Conv.Calls[c].Message), l.lastAnswered(int32(c)))
+		behind := max(l.standing(l.Conv.Calls[call(r)].Message), l.lastAnswered(call(r)))
 		moves = append(moves, move{l.standing(l.Conv.Results[r].Message), behind})
 	}
-	return len(moves) == len(l.comes) && l.log().move(moves, true)
+	return l.log().move(moves, true)
 }
 
 // movableRecord reports whether a result is all that its record in a log says, so that the record can be
@@ -108,9 +110,16 @@ func (c *chain) move(moves []move, said bool) bool {
 	return true
 }
 
+// mostPassed is the number of records that one moves past at most, so that the work for very many that are
+// out of place stays small.
+const mostPassed = 1000
+
 // between returns the nodes from one to a later one: if records have parents, those from which the later
-// one descends. It returns nil if the first one is not among them.
+// one descends. It returns nil if the first one is not among them, or too far away.
 func (c *chain) between(first, last int32) (path []int32) {
+	if last-first > mostPassed && c.nodes[last].id < 0 {
+		return nil
+	}
 	if c.nodes[last].id < 0 {
 		for k := first; k <= last; k++ {
 			path = append(path, k)
@@ -118,7 +127,7 @@ func (c *chain) between(first, last int32) (path []int32) {
 		return path
 	}
 	at := last
-	for range c.nodes { // bounded, because parents may form a circle
+	for range mostPassed { // bounded, because parents may form a circle
 		path = append(path, at)
 		if at == first {
 			slices.Reverse(path)

@@ -22,9 +22,8 @@ A compaction of pi between a call and its result is a warning if a later one kee
 to 0.85.1 sends the old summary between them.`,
 	Why: `The API looks for the result only right after the call, and answers as if there were none. Some
 programs replace the real result with a placeholder.`,
-	Repair: `In a session log, the whole record moves, and the links of the records around it change. It stays if it
-holds more than the result, or if a compaction or a damaged line is in between. toolguard moves the record
-of a compaction behind the results.
+	Repair: `In a session log, the whole record moves, unless it holds more, or a compaction is in between. A compaction
+moves behind the results.
 
 - ` + "`move`" + ` (default, safe): move the result to its call. This is unsafe if several open calls have the
   id, or if an assistant turn between the two was written without the result.

@@ -17,7 +17,7 @@ var resultBeforeCall = &Rule{
 	Why: `This happens when several threads append to one file, or when a program sorts a history. Programs
 that compare ids find nothing wrong, but the API reports an orphan and a missing result.`,
 	Repair: `By default, toolguard moves the result after its call. In a session log, the whole record moves, unless it
-holds more than the result, or a compaction or a damaged line is in between.
+holds more, or a compaction is in between.
 
 - ` + "`move`" + ` (default, safe): move the result after its call. This is unsafe if several calls have the
   id.
