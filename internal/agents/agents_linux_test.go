@@ -370,7 +370,7 @@ func (d *desk) logs() (paths []string) {
 		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}
-		if s := finder.Of(path); s != nil && s.Agent == d.agent.name && s.Holds(entry.Name()) && entry.Name() != d.agent.index {
+		if s := finder.Of(path); s != nil && s.Agent == d.agent.name && s.Holds(entry.Name()) {
 			paths = append(paths, path)
 		}
 		return nil

@@ -21,15 +21,10 @@ type agent struct {
 	link         [2]string
 	// breaks is the rule that it breaks itself when it resumes a session, "" if there is none.
 	breaks string
-	// sends is a rule of toolguard that its own requests break, although the model accepts them, "" if
-	// there is none.
-	sends string
 	// document says that its session is one JSON document, so it has no records that can be lost, and
 	// database names its file if that is a database, which the test does not damage or repair.
 	document bool
 	database string
-	// index is the name of a file beside its sessions that is none.
-	index string
 	// strays are hosts that it tries to reach, whatever its settings are.
 	strays []string
 	// omits is a record that takes the one with the id $target out of what is sent, "" if there are
@@ -51,7 +46,6 @@ func all() []agent {
 				"ANTHROPIC_BASE_URL={model}", "ANTHROPIC_API_KEY=none", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1",
 				"DISABLE_TELEMETRY=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 			},
-			sends: "empty-message", // a system message without content sets the effort
 			start: func(prompt string) []string { return []string{"--allowedTools=Bash", "-p", prompt} },
 			resume: func(session, prompt string) []string {
 				return []string{"--allowedTools=Bash", "--resume", stem(session), "-p", prompt}
@@ -175,7 +169,7 @@ func others() []agent {
 		},
 		{
 			name: "Continue", module: "@continuedev/cli", program: "cn",
-			document: true, index: "sessions.json",
+			document: true,
 			files: map[string]string{".continue/config.yaml": `name: script
 version: 1.0.0
 schema: v1

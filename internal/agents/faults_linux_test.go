@@ -60,11 +60,14 @@ func TestFaults(t *testing.T) {
 				return d.read(path)
 			}
 			calls := moreCalls()
-			log := resumes(reply{"Fourth.", calls[:1]}, reply{"Fifth.", calls[1:3]}, reply{"Sixth.", calls[3:]}, reply{text: "Done again."})
-			whole := d.saved("whole")
-			if n := outputs(log, allCalls()); n != 8 {
-				t.Fatalf("the session has %d outputs of 8", n)
+			var log []byte
+			for try := 1; outputs(log, allCalls()) != 8; try++ { // as in begun
+				if try > 3 {
+					t.Fatalf("the session has %d outputs of 8", outputs(log, allCalls()))
+				}
+				log = resumes(reply{"Fourth.", calls[:1]}, reply{"Fifth.", calls[1:3]}, reply{"Sixth.", calls[3:]}, reply{text: "Done again."})
 			}
+			whole := d.saved("whole")
 			for _, h := range a.harms() {
 				try(h.name, func() (string, []byte) {
 					lines := slices.Collect(bytes.Lines(log))
@@ -203,11 +206,6 @@ func (d *desk) sent(path string, has int) sent {
 	for _, fault := range next.faults {
 		d.t.Logf("the model refuses the request: %s", fault)
 	}
-	for _, fault := range errorsOf(d.t, next.request.wire, next.request.body) {
-		if rule, _, _ := strings.Cut(fault, ":"); s.valid && rule != d.agent.sends {
-			d.t.Errorf("toolguard rejects a request that the model accepts: %s", fault)
-		}
-	}
 	for _, c := range commands {
 		text, answered := next.results[c.id]
 		switch {
@@ -215,6 +213,11 @@ func (d *desk) sent(path string, has int) sent {
 			s.valid = false
 		case answered && (c.output() == "" || !strings.Contains(text, c.output())):
 			s.filled++
+		}
+	}
+	for _, fault := range errorsOf(d.t, next.request.wire, next.request.body) {
+		if s.valid {
+			d.t.Errorf("toolguard rejects a request that the model accepts: %s", fault)
 		}
 	}
 	return s

@@ -143,7 +143,8 @@ func shells() []shell {
 		{"Bash", said("command")},
 		{"bash", said("command")},
 		{"run_shell_command", func(line string) map[string]any {
-			return map[string]any{"command": line, "description": "Run a command", "is_background": false}
+			// Qwen Code sometimes records no output of a command that ends at once.
+			return map[string]any{"command": "trap 'sleep 0.3' EXIT; " + line, "description": "Run a command", "is_background": false}
 		}},
 		{"exec_command", func(line string) map[string]any { return map[string]any{"cmd": line} }},
 		{"shell_command", func(line string) map[string]any { return map[string]any{"command": line} }},

@@ -15,8 +15,9 @@ func (l *log) edited() error {
 	}
 	within := l.chain.ascend(len(l.threads), func(*link) bool { return true })
 	type change struct {
-		out bool     // the message is left out
-		ids []string // the calls in what replaces it
+		out bool        // the message is left out
+		ids []string    // the calls in what replaces it
+		say source.Span // its content
 	}
 	last := map[int32]change{} // by the link of the target
 	for _, i := range l.edits {
@@ -33,13 +34,18 @@ func (l *log) edited() error {
 		if !known || !within[at] || l.link(at).msg < 0 || with.Kind() != source.Null && with.Kind() != source.Object {
 			continue
 		}
-		last[at] = change{with.Kind() == source.Null, does.Calls}
+		last[at] = change{with.Kind() == source.Null, does.Calls, with.Get("content").Span()}
 	}
 	for at, is := range last {
 		if k := l.link(at); is.out {
 			l.message(k).Flags |= transcript.MessageOmitted
 		} else {
 			l.replaced(k, is.ids)
+			c := l.threads[k.thread].conv()
+			if c.Replaced == nil {
+				c.Replaced = map[int64]source.Span{}
+			}
+			c.Replaced[l.message(k).Span().Start] = is.say
 		}
 	}
 	return nil

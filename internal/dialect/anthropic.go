@@ -74,6 +74,8 @@ var anthropicBlocks = NewBlocks(&Blocks{
 	},
 	// Roo and Cline keep messages that they have summarized or truncated.
 	Hidden: []*evidence.Cond{{Text: "condenseParent"}, {Text: "truncationParent"}},
+	// A message of the system sets the effort from there on, as Claude Code 2.1.330 sends it.
+	Says: []*evidence.Cond{{Text: "output_config"}},
 	// Roo stores the reasoning of other providers in elements of their own.
 	Skip:      []*evidence.Cond{{Text: "type=reasoning"}, {Text: "ts"}, {Text: "!role"}},
 	Message:   []Stencil{{JSON: `{"role":"user","content":"$blocks"}`}},

@@ -44,6 +44,9 @@ type Blocks struct {
 	// Omitted recognizes messages that the client leaves out of its requests, although it
 	// sends the results of their calls. One condition is enough.
 	Omitted []*evidence.Cond
+	// Says recognizes messages that say something without content. One condition is enough. One
+	// built-in dialect has them.
+	Says []*evidence.Cond `toml:"-"`
 	// Skip recognizes elements that are not messages, such as bookkeeping. All its
 	// conditions must hold. It may be empty.
 	Skip []*evidence.Cond
@@ -409,7 +412,7 @@ func (r *blocksReader) read(v source.Value) bool {
 	if !r.b.Marked {
 		m.Flags |= transcript.MessageUnmarked
 	}
-	if hollow(content) {
+	if hollow(content) && !evidence.AnyHolds(r.row.Says, v) {
 		markHollow(m, content)
 	}
 	return true

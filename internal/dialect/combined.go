@@ -246,8 +246,9 @@ type combinedReader struct {
 	// noResult holds the calls that need no result, by raw id.
 	noResult map[string]int32
 	// resent is set if the agent sends a result in an element of its own besides the one in the
-	// record of its call. Otherwise one of them is a copy.
-	resent bool
+	// record of its call. Otherwise one of them is a copy. Then resent describes the list in the
+	// record of a call, in which other results may be too.
+	resent *ResultList
 }
 
 // Read implements Reader.
@@ -293,6 +294,9 @@ func (r *combinedReader) message(v source.Value) {
 	r.text(member(r.row.Text, v))
 	for i := range r.row.Records {
 		r.records(v, &r.row.Records[i], role)
+	}
+	if r.resent != nil {
+		r.others(v)
 	}
 	results := len(b.Conv.Results)
 	calls := len(b.Conv.Calls)
@@ -422,6 +426,11 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 		state = said.State
 	}
 	payload := rs.payload(rec, state)
+	if r.resent != nil {
+		if own := r.resent.own(rec, call.ID.Raw); own.Exists() {
+			payload = r.resent.Payload.In(own)
+		}
+	}
 	answered := payload.Exists() && payload.Kind() != source.Null
 	switch {
 	case said == nil && answered:
@@ -480,7 +489,7 @@ func (r *combinedReader) result(e source.Value, called bool) {
 	case noID(id) && (r.row.Results.Unnamed && !called || len(r.answered) > 0): // the result names no call
 		r.b.Block(transcript.BlockOther, e, 0)
 		return
-	case repeats && !r.resent: // the result repeats the record of its call
+	case repeats && r.resent == nil: // the result repeats the record of its call
 		r.b.Block(transcript.BlockOther, e, 0)
 		r.b.Conv.Copies = append(r.b.Conv.Copies, transcript.Copy{
 			Call: call, Block: e.Span(), ID: transcript.TokenOf(id, e.Span()), IDKey: r.row.Results.ID.Key(), Name: transcript.Token{Span: e.Span()},
@@ -500,6 +509,41 @@ func (r *combinedReader) result(e source.Value, called bool) {
 	}
 	res.Hold(r.row.Results.Payload.In(e))
 	r.b.Result(e, res)
+}
+
+// own returns the element in the record of a call that is its result, the first one if none names it.
+func (a *ResultList) own(rec source.Value, id string) (own source.Value) {
+	for e := range a.elements(rec) {
+		if !a.result(e) {
+			continue
+		}
+		if string(a.ID.In(e).Raw()) == id {
+			return e
+		}
+		if !own.Exists() {
+			own = e
+		}
+	}
+	return own
+}
+
+// others reads the results in the records of calls that are not those of the calls.
+func (r *combinedReader) others(v source.Value) {
+	for i := range r.row.Records {
+		rs := &r.row.Records[i]
+		for e := range rs.elements(v) {
+			rec, _, ok := rs.record(e)
+			if !ok {
+				continue
+			}
+			own := r.resent.own(rec, string(rs.ID.In(rec).Raw()))
+			for res := range r.resent.elements(rec) {
+				if res.Span() != own.Span() && !noID(r.resent.ID.In(res)) {
+					r.result(res, true)
+				}
+			}
+		}
+	}
 }
 
 // IDKey implements IDKeyer.

@@ -29,6 +29,8 @@ var FactoryDroid = &Dialect{
 		Header: "session_start", HeaderHas: []string{"id", "title", "cwd"},
 		ID: "id", Parent: "parentId", Time: "timestamp", Numbered: []string{"messageIndex"}, Envelope: []string{"timestamp"},
 		Interrupt: "[Request interrupted by user",
+		// 0.229.0 writes the summary with its kind, the last message that it stands for (anchorMessage) and their number.
+		Notes: []Noted{{"compaction_state", "summaryText"}},
 	},
 }
 

@@ -69,13 +69,14 @@ var GeminiCLI = &Dialect{
 }
 
 // geminiCLIMessages are messages in which a result in an element of its own is sent besides the
-// one in the record of its call (google-gemini/gemini-cli#29365).
+// one in the record of its call (google-gemini/gemini-cli#29365). If a session is resumed, the records
+// of parallel calls get the results of all of them, and all are sent.
 type geminiCLIMessages struct{ *Combined }
 
 // Reader implements Driver.
 func (d geminiCLIMessages) Reader(b *transcript.Builder) Reader {
 	r := d.reader(b)
-	r.resent = true
+	r.resent = &ResultList{In: "result", Has: d.Results.Has, ID: d.Results.ID, Name: d.Results.Name, Payload: d.Results.Payload}
 	return hook(&r)
 }
 

@@ -491,6 +491,9 @@ func unexplained(text, out []byte, f *Fixed) string {
 			changed += n + 1
 			moved += n
 			inserted++
+			if log { // the ordinals of those around it
+				mask = append(mask, ordinalKeys()...)
+			}
 		case kindOf[operation.ReorderResults](), kindOf[operation.MoveBlock]():
 			changed += n + 2
 			moved += n + 2
@@ -787,7 +790,9 @@ func faultyLinks(text, out []byte, f *Fixed) string {
 			return fmt.Sprintf("%d records have the uuid %q", n, id)
 		}
 	}
-	if slices.ContainsFunc(f.Repairs, func(r Repair) bool { return r.Kind == kindOf[operation.MoveRecord]() }) {
+	if slices.ContainsFunc(f.Repairs, func(r Repair) bool {
+		return r.Kind == kindOf[operation.MoveRecord]() || r.Kind == kindOf[operation.MoveResults]()
+	}) {
 		removed, inserted = len(before), len(after) // chains with the record move
 	}
 	// A branch that left messages out has them again.

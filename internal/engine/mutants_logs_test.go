@@ -19,6 +19,8 @@ type frame struct {
 	wrap func(b breaker, history []object) []object
 	// marks are records by which an agent tells something of those around them.
 	marks []object
+	// spoils breaks a record as the agent itself does; nil if it is not known to.
+	spoils func(record object)
 }
 
 func (f *frame) mark(b breaker) object { return copied(pick(b, f.marks...)) }
@@ -475,8 +477,23 @@ var keptWires = []wire{
 				{"$set": object{"lastUpdated": aMinuteLater}},
 				{"id": "i1", "timestamp": aMinuteLater, "type": "info", "content": "Request retried."},
 			},
+			spoils: sharedResults,
 		},
 	},
+}
+
+// sharedResults gives each call of a message the results of all, as Gemini CLI does when it resumes a
+// session.
+func sharedResults(m object) {
+	all := []any{}
+	for _, c := range list(m["toolCalls"]) {
+		all = append(all, list(member(c)["result"])...)
+	}
+	for _, c := range list(m["toolCalls"]) {
+		if call := member(c); list(call["result"]) != nil {
+			call["result"] = copiedAny(all)
+		}
+	}
 }
 
 // both makes one record of a call and its result.

@@ -442,6 +442,10 @@ func (b breaker) breakOnce(history []object) []object {
 			part["text"] = pick(b, "", " \n")
 		}
 	case 14: // what else an agent writes
+		if spoils := b.wire.frame.spoils; spoils != nil && b.IntN(2) == 0 {
+			spoils(whole)
+			break
+		}
 		return slices.Insert(history, i, b.wire.frame.mark(b))
 	}
 	return history

@@ -260,6 +260,30 @@ func TestTornLastRecord(t *testing.T) {
 	}
 }
 
+// TestManyCopies: the copies in one message of a log are dropped together, so the message is written
+// once more, however many they are.
+func TestManyCopies(t *testing.T) {
+	var calls, results []string
+	for i := range 8 {
+		results = append(results, fmt.Sprintf(`{"functionResponse":{"id":"c%d","name":"ls","response":{"output":"%[1]d"}}}`, i))
+	}
+	message := func(result func(i int) string) string {
+		calls = calls[:0]
+		for i := range 8 {
+			calls = append(calls, fmt.Sprintf(`{"id":"c%d","name":"ls","args":{},"status":"success","result":[%s]}`, i, result(i)))
+		}
+		return `{"id":"g3","timestamp":"2026-01-01T00:00:03.000Z","type":"gemini","content":"","toolCalls":[` + strings.Join(calls, ",") + "]}\n"
+	}
+	log := strings.Join(tornLogs["gemini-cli"], "\n") + "\n" + message(func(int) string { return strings.Join(results, ",") })
+	out, f, err := repaired([]byte(log), FixOptions{})
+	if err != nil || len(f.Repairs) != 56 || f.Rounds != 1 {
+		t.Fatalf("%d copies are dropped in %d rounds: %v", len(f.Repairs), f.Rounds, err)
+	}
+	if want := log + message(func(i int) string { return results[i] }); string(out) != want {
+		t.Errorf("repaired to\n%s\nwant\n%s", out, want)
+	}
+}
+
 // TestTornTwice: what the torn record has twice must be elsewhere twice.
 func TestTornTwice(t *testing.T) {
 	log := tornLogs["qwen-code"]

@@ -612,6 +612,17 @@ func geminiCLI(records []object) string {
 			last = append(last, r)
 		}
 	}
+	for _, m := range last {
+		for _, c := range list(m["toolCalls"]) {
+			named := slices.DeleteFunc(slices.Clone(list(member(c)["result"])), func(r any) bool {
+				id, _ := member(member(r)["functionResponse"])["id"].(string)
+				return id == ""
+			})
+			if m["type"] == "gemini" && len(named) > 1 {
+				return fmt.Sprint("the record of a call has ", len(named), " results")
+			}
+		}
+	}
 	return geminiMessages.takes(last)
 }
 

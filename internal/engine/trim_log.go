@@ -50,6 +50,7 @@ type trimRecord struct {
 	refs          []string // raw
 	side          bool     // of a sub-agent
 	holds, unsent bool     // it holds messages, and none of them is sent
+	noted         float64  // the tokens of what is sent of it besides messages
 	later         int32    // the record that counts instead of it, -1 for none
 }
 
@@ -146,6 +147,10 @@ func (l *logTrimmer) first(c *checker, plan *repair.Plan) {
 		}
 		l.said = append(l.said, said)
 	}
+	l.notes(conv, func(at source.Span, tokens float64) {
+		i, _ := slices.BinarySearchFunc(l.records, at.Start, func(r trimRecord, off int64) int { return cmp.Compare(r.at.End, off+1) })
+		l.records[i].noted += tokens
+	}, c)
 	for i := len(l.records) - 1; i >= 0; i-- { // what counts no more goes with what counts instead
 		if rec := &l.records[i]; rec.later >= 0 {
 			rec.holds, rec.unsent = l.records[rec.later].holds, l.records[rec.later].unsent
@@ -153,6 +158,18 @@ func (l *logTrimmer) first(c *checker, plan *repair.Plan) {
 	}
 	if l.err == nil {
 		l.err = c.err
+	}
+}
+
+// notes counts the tokens of what the client sends besides the messages, such as the summary of a compaction.
+func (l *logTrimmer) notes(conv *transcript.Conversation, add func(record source.Span, tokens float64), c *checker) {
+	for _, n := range conv.Notes {
+		if n.Unsent || !l.req.Counts() || l.err != nil {
+			continue
+		}
+		var tokens float64
+		tokens, l.err = trim.CountTokens(c.bytes(n.Text), l.req.Count)
+		add(n.Whole, tokens+1)
 	}
 }
 
@@ -287,12 +304,7 @@ func (l *logTrimmer) dropped(goes func(record int32) bool, from int32) []bool {
 	for lead > 0 && !l.records[lead-1].holds {
 		lead--
 	}
-	lastBoundary := int32(-1)
-	for i := range l.records {
-		if l.records[i].is(l.log.Boundary) && !l.records[i].side {
-			lastBoundary = int32(i)
-		}
-	}
+	lastBoundary := l.lastBoundary()
 	above := l.messagesAbove()
 	before := int32(-1) // the last record with a message
 	for i := range l.records {
@@ -328,6 +340,16 @@ func (l *logTrimmer) dropped(goes func(record int32) bool, from int32) []bool {
 		}
 	}
 	return out
+}
+
+// lastBoundary returns the record of the last compaction, which stays, -1 if there is none.
+func (l *logTrimmer) lastBoundary() int32 {
+	for i, r := range slices.Backward(l.records) {
+		if r.is(l.log.Boundary) && !r.side {
+			return int32(i)
+		}
+	}
+	return -1
 }
 
 // messagesAbove returns for each record the nearest one with a message from it upwards, -1 if there is
@@ -435,6 +457,9 @@ func (l *logTrimmer) accountOf(c *checker, conv *transcript.Conversation, plan *
 			out.tokens += n
 		}
 	}
+	if l.pass == 3 {
+		l.notes(conv, func(_ source.Span, tokens float64) { out.tokens += tokens }, c)
+	}
 	for i := range plan.Pairing.Results {
 		out.answered[i] = -1
 		if x := plan.Pairing.Results[i]; x.Fate == pairing.Answers {
@@ -460,6 +485,9 @@ func (l *logTrimmer) choose(c *checker, plan *repair.Plan) {
 		}
 		l.want.messages[i] = l.said[i].hash
 		l.want.tokens += l.said[i].tokens
+	}
+	for _, r := range l.kept {
+		l.want.tokens += l.records[r].noted
 	}
 	l.out.Messages, l.out.list = len(conv.Messages), plan.Profile.Wire.List()
 	h := trim.NewHistory(conv, plan.Pairing, plan.Profile, l.req.Pin)
@@ -509,28 +537,29 @@ func (l *logTrimmer) measure(h *trim.History) {
 		id := l.records[l.said[next].record].id
 		return rec.is(l.rules.Lead) || id != "" && slices.Contains(rec.refs, id)
 	}
+	lastBoundary := l.lastBoundary()
 	for _, r := range l.kept {
 		rec := &l.records[r]
 		if next < len(l.said) && l.said[next].record == r {
 			owner = next
 			for ; next < len(l.said) && l.said[next].record == r; next++ {
-				h.Sizes[next].Tokens = l.said[next].tokens + 1
+				h.Sizes[next].Tokens += l.said[next].tokens + 1
 			}
 		}
 		size := rec.at.Len()
 		for _, e := range editsIn(l.cuts.edits, rec.at) {
 			size += int64(len(e.Text)) - e.Span.Len()
 		}
+		of := &h.Rest
 		switch {
-		case rec.is(l.rules.Stay):
-			h.Rest.Bytes += size
+		case rec.is(l.rules.Stay), r == lastBoundary:
 		case begins(rec):
-			h.Sizes[next].Bytes += size
-		case owner < 0:
-			h.Rest.Bytes += size
-		default:
-			h.Sizes[owner].Bytes += size
+			of = &h.Sizes[next]
+		case owner >= 0:
+			of = &h.Sizes[owner]
 		}
+		of.Bytes += size
+		of.Tokens += rec.noted
 	}
 }
 

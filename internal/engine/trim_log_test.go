@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -206,6 +207,56 @@ func TestTrimLogs(t *testing.T) {
 	for _, d := range []string{"claude-code", "qwen-code", "pi", "codex", "factory-droid", "copilot-cli", "gemini-cli", "bytes"} {
 		if cuts[d] == 0 {
 			t.Errorf("no cut of %s", d)
+		}
+	}
+}
+
+// TestTrimNotes: what is sent besides the messages counts as tokens: the summary of a compaction, and
+// what was typed while the agent worked.
+func TestTrimNotes(t *testing.T) {
+	words := strings.Repeat("word ", 400)
+	pi := func(id, parent, rest string) string {
+		return fmt.Sprintf(`{"id":%q,"parentId":%s,"timestamp":"2026-01-01T00:00:00.000Z",%s}`+"\n", id, parent, rest)
+	}
+	user := func(text string) string { return `"type":"message","message":{"role":"user","content":"` + text + `"}` }
+	claude := func(id, parent, rest string) string {
+		return fmt.Sprintf(`{"uuid":%q,"parentUuid":%s,"sessionId":"s","isSidechain":false,"timestamp":"2026-01-01T00:00:00.000Z",%s}`+"\n", id, parent, rest)
+	}
+	said := func(role, text string) string {
+		return fmt.Sprintf(`"type":%q,"message":{"role":%[1]q,"content":[{"type":"text","text":%q}]}`, role, text)
+	}
+	for name, log := range map[string]string{
+		"pi": `{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}` + "\n" +
+			pi("00000001", "null", user("one")) + pi("00000002", `"00000001"`, user("two")) +
+			pi("00000003", `"00000002"`, `"type":"compaction","summary":"`+words+`","firstKeptEntryId":"00000002","tokensBefore":9`) +
+			pi("00000004", `"00000003"`, `"type":"message","message":{"role":"assistant","content":[{"type":"text","text":"Hm."}]}`) +
+			pi("00000005", `"00000004"`, user("three")),
+		"claude-code": claude("1", "null", said("user", "one")) + claude("2", `"1"`, said("assistant", "Hm.")) +
+			claude("3", `"2"`, `"type":"attachment","attachment":{"type":"queued_command","prompt":"`+words+`"}`) +
+			claude("4", `"3"`, said("assistant", "Yes.")) + claude("5", `"4"`, said("user", "three")),
+	} {
+		for _, c := range []struct {
+			most  int64
+			takes bool // with what is sent besides the messages
+		}{{1000, true}, {200, false}} {
+			got, err := Trim(t.Context(), source.FromBytes("x.jsonl", []byte(log)), Options{}, &trim.Request{MaxTokens: c.most})
+			if none := (*trim.NoCutError)(nil); name == "pi" && !c.takes && errors.As(err, &none) {
+				continue // the last compaction stays
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			out := log
+			if got.Changed() {
+				text, err := got.Pieces.Source().Bytes(source.Span{End: got.Pieces.Size()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				out = string(text)
+			}
+			if strings.Contains(out, words) != c.takes || c.takes != (got.Tokens > 400) || got.Tokens > c.most {
+				t.Errorf("%s: within %d tokens, %d are left:\n%s", name, c.most, got.Tokens, out)
+			}
 		}
 	}
 }

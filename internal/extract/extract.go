@@ -3,6 +3,7 @@
 package extract
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -264,8 +265,12 @@ func (r *reader) tools(v *engine.View, entries []Entry, skipped []bool) {
 func (r *reader) result(v *engine.View, i int32) *Result {
 	res := &v.Results[i]
 	out := &Result{ID: clean(res.ID.Text()), Tool: clean(res.Name.Text()), Failed: res.Error}
-	if !res.Payload.IsZero() {
-		text := clean(session.Answer(v.Value(res.Payload)))
+	payload := res.Payload
+	if m := &v.Messages[res.Message]; m.Role == transcript.RoleTool {
+		payload = cmp.Or(v.Replaced[m.Span().Start], payload)
+	}
+	if !payload.IsZero() {
+		text := clean(session.Answer(v.Value(payload)))
 		out.Text = trim.ShortenText(text, r.opts.ResultsMax)
 		out.Bytes, out.Cut = len(text), out.Text != text
 	}

@@ -131,7 +131,7 @@ func (d *draft) account(f *edit.Fix) {
 	d.keysOf()
 	keys := d.boilerplate
 	if len(d.stays) > 0 && d.Log != nil {
-		keys = append(slices.Clip(keys), d.Log.Format.Parent, d.Log.Format.Time)
+		keys = append(slices.Clip(keys), d.Log.Format.Parent, d.Log.Format.Time, d.Log.Format.Ordinal)
 	}
 	known := d.known
 	if d.onlyPlaceholders() {

@@ -18,8 +18,7 @@ import (
 )
 
 // A chain is the changes of one fix to the records of a session log. Records are inserted,
-// emptied or removed, and the links between them are kept intact. Only what would separate
-// results from their calls moves, behind them.
+// emptied, moved or removed, and the links between them are kept intact.
 type chain struct {
 	*Log
 	d *draft
@@ -74,9 +73,12 @@ func (d *draft) log() *chain {
 // standing returns the offset of a message.
 func (p *Plan) standing(m int32) int64 { return p.Conv.Messages[m].Span().Start }
 
-// layRecords inserts a record for each call of a turn that gets a result.
+// layRecords inserts a record for each call of a turn that gets a result, or moves those of results.
 func (l *layout) layRecords() bool {
-	news, _ := l.news() // only placeholders, because nothing is moved in a log
+	if len(l.comes) > 0 {
+		return l.moveRecords()
+	}
+	news, _ := l.news() // only placeholders
 	for _, e := range news {
 		call := &l.Conv.Calls[e.call]
 		ins := insertion{
@@ -101,11 +103,11 @@ func (l *layout) layRecords() bool {
 }
 
 // lastAnswered returns the offset of the last result of the calls before c in its turn, 0 if
-// there is none. Results that come too late are not moved in a log, so they do not count.
+// there is none. Results out of place do not count.
 func (p *Plan) lastAnswered(c int32) int64 {
 	last := int64(0)
 	for k := c - 1; k >= 0 && p.turn(k) == p.turn(c); k-- {
-		if r := p.Pairing.Calls[k].Result; r >= 0 && p.Pairing.Calls[k].Place != pairing.Later {
+		if r := p.Pairing.Calls[k].Result; r >= 0 && p.Pairing.Calls[k].Place == pairing.InWindow {
 			last = max(last, p.standing(p.Conv.Results[r].Message))
 		}
 	}

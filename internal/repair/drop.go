@@ -18,14 +18,36 @@ func (d *draft) takeBlock(b int32) bool {
 		return true
 	}
 	l := d.contents(m)
-	if l == nil {
-		return false
+	if l == nil || !l.array.Contains(blk.Span) {
+		array := arrayOf(d.at(d.Conv.Messages[m].Span()), blk.Span)
+		if !array.Exists() {
+			return false
+		}
+		l = d.list(array.Span().Start, array.Span())
 	}
 	if !d.blocks[m][b] {
 		d.take(b)
 		l.remove(blk.Span)
 	}
 	return true
+}
+
+// arrayOf returns the list in v that has the element at a span, None if there is none.
+func arrayOf(v source.Value, at source.Span) source.Value {
+	for _, e := range v.Elements() {
+		if e.Span() == at {
+			return v
+		}
+		if e.Span().Contains(at) {
+			return arrayOf(e, at)
+		}
+	}
+	for _, e := range v.Members() {
+		if e.Span().Contains(at) {
+			return arrayOf(e, at)
+		}
+	}
+	return source.Value{}
 }
 
 // take notes that a block is removed from its message.

@@ -67,14 +67,16 @@ var rows = sync.OnceValue(func() map[reflect.Type]row {
 		of[*operation.MergeResults](): {
 			rank:  layingOut,
 			about: about(func(a *operation.MergeResults) (calls, results []int32) { return nil, a.Results }),
-			lay:   on(func(l *layout, a *operation.MergeResults) bool { return l.bring(a.Results...) }),
+			lay:   on(func(l *layout, a *operation.MergeResults) bool { return l.Log == nil && l.bring(a.Results...) }),
 		},
 		of[*operation.ReorderResults](): {rank: layingOut, lay: on((*layout).reorder)},
 		of[*operation.MoveBlock](): {
 			rank: layingOut,
 			turn: on((*Plan).turnOfBlock),
-			lay:  on(func(l *layout, a *operation.MoveBlock) bool { return l.bring(l.Conv.Blocks[a.Block].Ref) }),
-			do:   on(func(d *draft, a *operation.MoveBlock) bool { return d.callersRole(a.Block) }),
+			lay: on(func(l *layout, a *operation.MoveBlock) bool {
+				return l.Log == nil && l.bring(l.Conv.Blocks[a.Block].Ref)
+			}),
+			do: on(func(d *draft, a *operation.MoveBlock) bool { return d.callersRole(a.Block) }),
 		},
 		of[*operation.SetState](): {
 			rank:   layingOut,
@@ -92,6 +94,8 @@ var rows = sync.OnceValue(func() map[reflect.Type]row {
 			rank: last, copies: true,
 			about:  about(func(a *operation.DropResults) (calls, results []int32) { return nil, a.Results }),
 			counts: counted(func(a *operation.DropResults) Count { return Count{Removed: len(a.Results), Copy: a.CopyOf >= 0} }),
+			turn:   on((*Plan).turnOfCopy),
+			lay:    on((*layout).dropCopies),
 			do:     on((*draft).dropResults),
 		},
 		of[*operation.DropCalls](): {
@@ -244,6 +248,15 @@ func (p *Plan) LaidOut(op *operation.Operation) int32 {
 		return r.turn(p, op.Do)
 	}
 	return op.Turn
+}
+
+// turnOfCopy returns the turn of the message that a copy is dropped from if the message is written once
+// more for that, so that it is written once for all copies; otherwise -1.
+func (p *Plan) turnOfCopy(do *operation.DropResults) int32 {
+	if !p.Conv.Folded || do.CopyOf < 0 {
+		return -1
+	}
+	return p.Conv.Messages[p.Conv.Results[do.Results[0]].Message].Turn
 }
 
 // turnOfBlock returns the turn of the call that a block answers, -1 if it answers none.

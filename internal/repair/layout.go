@@ -25,6 +25,7 @@ type layout struct {
 	first   bool           // results go before everything else in their message
 	inOrder bool           // existing results are sorted by call too
 	whole   bool           // messages that contain only results move as a whole
+	copies  bool           // copies are dropped, and nothing else
 }
 
 // An entry is one result of the turn, existing or new.
@@ -66,8 +67,16 @@ func (l *layout) bring(results ...int32) bool {
 	return len(results) > 0
 }
 
+// dropCopies drops copies of results. Nothing moves with them.
+func (l *layout) dropCopies(do *operation.DropResults) bool {
+	l.copies = true
+	return l.dropResults(do)
+}
+
 func (l *layout) lay() bool {
 	switch {
+	case l.copies:
+		return len(l.insert) == 0 && len(l.comes) == 0 && !l.first
 	case l.Log != nil:
 		return l.layRecords()
 	case l.blockwise():

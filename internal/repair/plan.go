@@ -529,8 +529,13 @@ func (p *Plan) foreign(m int32) bool { return p.Conv.Messages[m].Has(transcript.
 // movable reports whether a result can be moved to its call.
 func (p *Plan) movable(r int32) bool {
 	res, call := &p.Conv.Results[r], p.Pairing.Results[r].Call
-	return call >= 0 && p.Log == nil && !p.foreign(res.Message) && !p.foreign(p.Conv.Calls[call].Message) &&
-		(p.blockwise() || p.alone(res.Message))
+	if call < 0 || p.foreign(res.Message) || p.foreign(p.Conv.Calls[call].Message) {
+		return false
+	}
+	if p.Log != nil {
+		return p.movableRecord(r)
+	}
+	return p.blockwise() || p.alone(res.Message)
 }
 
 // blockwise reports whether results are blocks of a message.

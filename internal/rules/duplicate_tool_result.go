@@ -20,7 +20,8 @@ var duplicateToolResult = &Rule{
 	What:       `Checks for tool calls that have more than one result.`,
 	Why: `A tool was retried, or a repair inserted a placeholder and the real result came later. Gemini CLI
 records each result twice, in the record of its call and as a message, and sends both when it
-resumes the session. Providers reject the second result.`,
+resumes the session. It then gives each of several calls the results of all of them. Providers
+reject the second result.`,
 	Repair: `With every strategy, toolguard drops these results:
 
 - a copy that differs only in its own id (safe)

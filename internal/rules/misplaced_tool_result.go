@@ -2,10 +2,12 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/profile"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 var misplacedToolResult = &Rule{
@@ -20,7 +22,8 @@ A compaction of pi between a call and its result is a warning if a later one kee
 to 0.85.1 sends the old summary between them.`,
 	Why: `The API looks for the result only right after the call, and answers as if there were none. Some
 programs replace the real result with a placeholder.`,
-	Repair: `In session logs, toolguard moves no results. It moves the record of a compaction behind them.
+	Repair: `In a session log, the whole record moves, unless it holds more, or a compaction is in between. A compaction
+moves behind the results.
 
 - ` + "`move`" + ` (default, safe): move the result to its call. This is unsafe if several open calls have the
   id, or if an assistant turn between the two was written without the result.
@@ -69,11 +72,33 @@ programs replace the real result with a placeholder.`,
 			case "text":
 				f.Fix = c.asText(c.turn(c.Results[x.Result].Message), nil, []int32{x.Result})
 			case "move":
+				if f.Unfixed = c.fixed(i); f.Unfixed != "" {
+					break
+				}
 				f.Fix = c.op(c.turn(call.Message), class, "move the result to its call", &operation.MoveResults{Results: []int32{x.Result}})
 			}
 			c.aboutResult(int(x.Result), f)
 		}
 	},
+}
+
+// fixed says why the record of a call's result stays where it is in a session log, "" if it may move.
+func (c *Context) fixed(call int) string {
+	res := &c.Results[c.Pairing.Calls[call].Result]
+	m := &c.Messages[res.Message]
+	same := func(i int32) bool { return i >= 0 && int(i) < len(c.Messages) && c.Messages[i].Record == m.Record }
+	from, to := c.Messages[c.Calls[call].Message].Span().Start, m.Span().Start
+	switch {
+	case !c.Enveloped:
+		return ""
+	case m.BlockHi-m.BlockLo != 1, same(res.Message - 1), same(res.Message + 1):
+		return "its record holds more than the result, and would move as a whole"
+	case slices.ContainsFunc(c.Compactions, func(x transcript.Compaction) bool {
+		return min(from, to) < x.Whole.Start && x.Whole.Start < max(from, to)
+	}):
+		return "a compaction is between the call and the result"
+	}
+	return ""
 }
 
 // standIns returns the ids of misplaced results for which a placeholder answers another call

@@ -16,7 +16,8 @@ var resultBeforeCall = &Rule{
 	What:       `Checks for tool results that come before their call.`,
 	Why: `This happens when several threads append to one file, or when a program sorts a history. Programs
 that compare ids find nothing wrong, but the API reports an orphan and a missing result.`,
-	Repair: `By default, toolguard moves the result after its call. It moves nothing in session logs.
+	Repair: `By default, toolguard moves the result after its call. In a session log, the whole record moves, unless it
+holds more, or a compaction is in between.
 
 - ` + "`move`" + ` (default, safe): move the result after its call. This is unsafe if several calls have the
   id.
@@ -51,8 +52,11 @@ that compare ids find nothing wrong, but the API reports an orphan and a missing
 			case "drop":
 				f.Fix = c.op(c.turn(c.Results[x.Result].Message), operation.Unsafe, "drop the result", &operation.DropResults{Results: []int32{x.Result}, CopyOf: -1})
 			case "move":
-				if !c.arrays() {
-					break // nothing is moved in a log
+				if !c.arrays() && !c.Enveloped {
+					break // the agent writes the results where it wants them
+				}
+				if f.Unfixed = c.fixed(i); f.Unfixed != "" {
+					break
 				}
 				class := operation.Safe
 				if uses == nil {

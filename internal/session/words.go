@@ -11,6 +11,9 @@ import (
 
 // Words returns all that a message says besides its calls, results and reasoning, in order.
 func Words(v *engine.View, message *transcript.Message) []string {
+	if with, is := v.Replaced[message.Span().Start]; is && message.Role != transcript.RoleTool {
+		return appendWords(nil, v.Value(with))
+	}
 	if message.BlockLo == message.BlockHi {
 		at := v.Content(message.Span())
 		if at.IsZero() {

@@ -32,6 +32,8 @@ type Store struct {
 	// Files are patterns for the names of the files that are sessions. There are none if no
 	// file is a whole session.
 	Files []string
+	// Index is the name of a file beside the sessions that lists them, "" if there is none.
+	Index string
 	// Databases are files in which the agent keeps all sessions.
 	Databases []string
 	// Projects are files that list directories in which the agent keeps one database each.
@@ -329,7 +331,7 @@ func ByDialect(name string) *Store {
 
 // Holds reports whether a file of this name is a session.
 func (s *Store) Holds(name string) bool {
-	return slices.ContainsFunc(s.Files, func(pattern string) bool {
+	return name != s.Index && slices.ContainsFunc(s.Files, func(pattern string) bool {
 		ok, _ := path.Match(pattern, name)
 		return ok
 	})

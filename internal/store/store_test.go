@@ -100,6 +100,10 @@ func TestOf(t *testing.T) {
 		check(paths[i], tt.want)
 	}
 
+	if s := f.Of(filepath.Join(home, ".continue", "sessions", "1.json")); !s.Holds("1.json") || s.Holds("sessions.json") {
+		t.Error("the index of the sessions of Continue is a session, or the others are none")
+	}
+
 	// Links lead into a store, and out of one.
 	if err := os.Symlink(filepath.Join(home, ".claude"), filepath.Join(elsewhere, "link")); err != nil {
 		t.Skip(err)

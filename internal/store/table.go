@@ -111,8 +111,8 @@ func All() []Store {
 		},
 		{
 			Agent: "Continue", Repaired: true, Dialect: "continue",
-			Roots:  []string{"$CONTINUE_GLOBAL_DIR/sessions", "~/.continue/sessions"},
-			Files:  []string{"*.json"},
+			Roots: []string{"$CONTINUE_GLOBAL_DIR/sessions", "~/.continue/sessions"},
+			Files: []string{"*.json"}, Index: "sessions.json",
 			Source: "https://github.com/continuedev/continue/blob/main/core/util/paths.ts",
 			About: About{
 				Project: []string{"workspaceDirectory"}, Title: []string{"title"}, Prompt: []string{"history.0.message.content"},

@@ -115,6 +115,9 @@ type Conversation struct {
 	Compactions []Compaction
 	// Notes are what else the client sends: texts of records without a message, in the order of the file.
 	Notes []Note
+	// Replaced are the contents that the client sends in place of those of messages, by the offset of the
+	// message.
+	Replaced map[int64]source.Span
 	// Unread are elements among the messages that no dialect recognizes.
 	Unread []Unread
 	// Strays are fields of messages that are about calls or results and that no dialect
