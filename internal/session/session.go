@@ -226,12 +226,13 @@ func (r *reader) locate() {
 		set   func(p *Problem, i int32)
 		order []int32
 	}{
-		{at: func(i int) source.Span { return r.Calls[i].At }, turn: func(i int) int32 { return r.Calls[i].Turn }, set: func(p *Problem, i int32) { p.Call = i }},
+		// Such a result can be in the record of a call.
 		{at: func(i int) source.Span { return r.Loose[i].At }, turn: func(i int) int32 { return r.Loose[i].Turn }, set: func(p *Problem, i int32) { p.Loose = i }},
+		{at: func(i int) source.Span { return r.Calls[i].At }, turn: func(i int) int32 { return r.Calls[i].Turn }, set: func(p *Problem, i int32) { p.Call = i }},
 		{at: func(i int) source.Span { return r.Calls[i].Result.At }, turn: func(i int) int32 { return r.Calls[i].Turn }, set: func(p *Problem, i int32) { p.Call, p.OnResult = i, true }},
 	}
-	lists[0].order = byAt(len(r.Calls), lists[0].at)
-	lists[1].order = byAt(len(r.Loose), lists[1].at)
+	lists[0].order = byAt(len(r.Loose), lists[0].at)
+	lists[1].order = byAt(len(r.Calls), lists[1].at)
 	lists[2].order = byAt(len(r.Calls), lists[2].at)
 	threads := map[int]int32{}
 	for i := range r.Threads {
