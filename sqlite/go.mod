@@ -9,6 +9,7 @@ require (
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.1.0
 	github.com/toolguard/toolguard v0.0.0-00010101000000-000000000000
+	golang.org/x/sys v0.47.0
 )
 
 require (
@@ -25,7 +26,6 @@ require (
 	github.com/tidwall/pretty v1.2.2 // indirect
 	github.com/tidwall/sjson v1.2.7 // indirect
 	go.yaml.in/yaml/v4 v4.0.0-rc.3 // indirect
-	golang.org/x/sys v0.47.0 // indirect
 )
 
 replace github.com/toolguard/toolguard => ..

@@ -23,6 +23,7 @@ import (
 // TestMain runs the program if the test is called by its name.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == program {
+		limitFiles()
 		os.Exit(Run(context.Background(), os.Args[1:], "1.2.3", os.Getenv, os.Stdout, os.Stderr)) //nolint:forbidigo // it is the program
 	}
 	os.Exit(m.Run()) //nolint:forbidigo // it is the end of the tests
