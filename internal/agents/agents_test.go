@@ -174,6 +174,22 @@ func others() []agent {
 			resume: func(_, prompt string) []string { return []string{"run", "--continue", prompt} },
 		},
 		{
+			name: "Kilo", module: "@kilocode/cli", program: "kilo",
+			document: true, database: ".local/share/kilo/kilo.db",
+			strays: []string{"registry.npmjs.org:443", "us.i.posthog.com:443", "api.kilo.ai:443"},
+			env: []string{
+				"KILO_DISABLE_AUTOUPDATE=1", "KILO_DISABLE_MODELS_FETCH=1", "KILO_DISABLE_SESSION_INGEST=1", "KILO_DISABLE_CODEBASE_INDEXING=1",
+				"KILO_DISABLE_PRESENCE=1", "KILO_TELEMETRY_LEVEL=off",
+			},
+			files: map[string]string{".config/kilo/kilo.json": `{
+				"autoupdate": false, "share": "disabled", "model": "script/script", "small_model": "script/script", "permission": {"bash": "allow"},
+				"provider": {"script": {"npm": "@ai-sdk/openai-compatible", "name": "script",
+					"options": {"baseURL": "{model}/v1", "apiKey": "none"}, "models": {"script": {"name": "script", "tool_call": true}}}}
+			}`},
+			start:  func(prompt string) []string { return []string{"run", prompt} },
+			resume: func(_, prompt string) []string { return []string{"run", "--continue", prompt} },
+		},
+		{
 			name: "Continue", module: "@continuedev/cli", program: "cn",
 			document: true, index: "sessions.json",
 			files: map[string]string{".continue/config.yaml": `name: script

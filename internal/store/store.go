@@ -31,8 +31,8 @@ type Store struct {
 	Files []string
 	// Databases are files in which the agent keeps all sessions.
 	Databases []string
-	// Read says that toolguard-sqlite reads the databases.
-	Read bool
+	// Read says that toolguard-sqlite reads the databases, and Mended that it also repairs them.
+	Read, Mended bool
 	// Instead says what to do, or why, where toolguard does not read the sessions.
 	Instead string
 	// Source is where this is documented or can be read in the agent's code.

@@ -233,7 +233,7 @@ func All() []Store {
 			Source:  "https://github.com/OpenHands/OpenHands-CLI",
 		},
 		{
-			Agent: "opencode", Read: true,
+			Agent: "opencode", Read: true, Mended: true,
 			Databases: []string{"$XDG_DATA_HOME/opencode/opencode.db", "~/.local/share/opencode/opencode.db"},
 			Instead:   "opencode export SESSION | toolguard fix - > s.json, then opencode import s.json",
 			Source:    "https://opencode.ai/docs/cli/",

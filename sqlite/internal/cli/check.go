@@ -93,12 +93,13 @@ type check struct {
 	failOn  rules.Severity
 	summary *report.Summary
 	failing bool
+	fixes   bool             // it is part of a repair
 	broken  []*layout.Schema // of sessions with errors
 }
 
 // newCheck validates the flags and returns the check that they ask for, which may be that of a repair.
 func newCheck(a *app, f *checkFlags, fixes bool) (*check, error) {
-	c := &check{app: a, flags: f, out: bufio.NewWriter(a.stdout), summary: &report.Summary{}}
+	c := &check{app: a, flags: f, out: bufio.NewWriter(a.stdout), summary: &report.Summary{}, fixes: fixes}
 	formats := formatNames()
 	i := slices.Index(formats, f.format)
 	if i < 0 {
@@ -185,7 +186,11 @@ func (c *check) closing() string {
 // instead says what can be done about sessions with errors.
 func (c *check) instead() (lines []string) {
 	for _, s := range c.broken {
-		lines = append(lines, s.Agent+": "+s.Instead+".")
+		what := s.Instead
+		if c.fixes && s.Left != "" {
+			what = s.Left
+		}
+		lines = append(lines, s.Agent+": "+what+".")
 	}
 	return lines
 }

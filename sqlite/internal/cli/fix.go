@@ -262,7 +262,9 @@ func (x *fix) take(ctx context.Context, m *mend, written bool) error {
 	x.summary.AddFixed(f)
 	x.judge(m.schema, f.After)
 	if f.Changed() && !written {
-		x.judge(m.schema, f.Before)
+		for found := range f.Before.Kinds() {
+			x.failing = x.failing || found.Severity >= x.failOn
+		}
 	}
 	rep, repairs := x.report.(report.FixReporter)
 	switch {

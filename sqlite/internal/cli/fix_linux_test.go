@@ -443,10 +443,10 @@ func TestLargeFix(t *testing.T) {
 		t.Skip("TOOLGUARD_SQLITE_LARGE is not set")
 	}
 	home, path := made(t)
-	fixture.Exec(t, path, `INSERT INTO session SELECT 'ses_3', project_id, parent_id, slug, directory, path, title, version, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, NULL, NULL, agent, model, 1, 1, NULL FROM session LIMIT 1;
-		INSERT INTO message VALUES ('msg_9', 'ses_3', 1, 1, '{"role":"assistant"}');
-		WITH i(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM i WHERE n < 10000)
-		INSERT INTO part SELECT printf('prt_9%06d', n), 'msg_9', 'ses_3', 1, 1, '{"type":"text","text":"' || hex(randomblob(52000)) || '"}' FROM i`)
+	fixture.Exec(t, path, `CREATE TABLE i AS WITH i(n) AS (VALUES (10) UNION ALL SELECT n + 1 FROM i WHERE n < 10009) SELECT n FROM i;
+		INSERT INTO session (id, project_id, slug, directory, title, version, time_created, time_updated) SELECT 'ses_' || n, 'p', 's', '/d', 't', '1', 1, 1 FROM i WHERE n < 60;
+		INSERT INTO message SELECT 'msg_' || n, 'ses_' || n, 1, 1, '{"role":"assistant"}' FROM i WHERE n < 60;
+		INSERT INTO part SELECT 'prt_' || n, 'msg_' || (10 + n % 50), 'ses_' || (10 + n % 50), 1, 1, '{"type":"text","text":"' || hex(randomblob(52000)) || '"}' FROM i`)
 	info, err := os.Stat(path)
 	if err != nil || info.Size() < 1e9 {
 		t.Fatal(info.Size(), err)
@@ -456,13 +456,13 @@ func TestLargeFix(t *testing.T) {
 	got := ran(t, cmd)
 	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	t.Logf("%s, %d KB of memory", time.Since(began).Round(time.Second), usage.Maxrss)
-	if got.code != exitOK || !strings.HasSuffix(got.stderr, "Repaired 1 problem in 1 session (1 inserted). No problems left. 3 sessions checked.\n") {
+	if got.code != exitOK || !strings.HasSuffix(got.stderr, "Repaired 1 problem in 1 session (1 inserted). No problems left. 52 sessions checked.\n") {
 		t.Errorf("%+v", got)
 	}
 	if undo := ran(t, process(t, home, "fix", "--undo", path)); undo.code != exitOK {
 		t.Errorf("%+v", undo)
 	}
-	if usage.Maxrss > 900_000 {
+	if usage.Maxrss > 600_000 {
 		t.Errorf("%d KB of memory for a database of 1 GB", usage.Maxrss)
 	}
 }

@@ -64,7 +64,7 @@ func talk(t *testing.T, home, path string, lines ...says) {
 }
 
 const (
-	instead  = "opencode: it answers calls without a result itself when it resumes a session. For other errors, close it, and then: toolguard sqlite fix --write DATABASE.\n"
+	instead  = "opencode: start a new session; toolguard sqlite dump DATABASE SESSION | toolguard extract - writes what was said.\n"
 	repaired = "DB: changed 1 row; the database as it was is saved as STATE/" + firstRun + "/0001-a.db\nRepaired 1 problem in 1 session (1 inserted). No problems left. 2 sessions checked.\n"
 	finding  = `DB#ses_1:6:25: error: call "toolu_2" to "read" has no result [missing-tool-result]
     6 | {"type":"tool","callID":"toolu_2","tool":"read","state":{"status":"running","input":{"file…
@@ -97,7 +97,7 @@ func TestFix(t *testing.T) {
     6 | - {"type":"tool","callID":"toolu_2","tool":"read","state":{"status":"running","input":{"fil…
     6 | + {"type":"tool","callID":"toolu_2","tool":"read","state":{"status":"error","input":{"fileP…
     7 |   {"info":{"role":"user","time":{"created":1780000009000},"id":"msg_3","sessionID":"ses_1"}…
-`, stderr: "Would repair 1 problem in 1 session (1 inserted); run with --write to do it. No problems would be left. 2 sessions checked.\n" + instead})
+`, stderr: "Would repair 1 problem in 1 session (1 inserted); run with --write to do it. No problems would be left. 2 sessions checked.\n"})
 	if diff := cmp.Diff(files, fixture.Files(t, filepath.Dir(path))); diff != "" {
 		t.Errorf("files changed:\n%s", diff)
 	}
@@ -470,7 +470,9 @@ func TestFixProperties(t *testing.T) {
 		for key, row := range before {
 			if _, there := after[key]; !there {
 				gone++
-				if !slices.ContainsFunc(changes, func(c rows.Change) bool { return c.After == nil && strings.Contains(row, fmt.Sprintf("id=TEXT:%q ", c.ID.Bytes)) }) {
+				if !slices.ContainsFunc(changes, func(c rows.Change) bool {
+					return c.After == nil && strings.Contains(row, fmt.Sprintf("id=TEXT:%q ", c.ID.Bytes))
+				}) {
 					t.Errorf("%s is gone", key)
 				}
 			}

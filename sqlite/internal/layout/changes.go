@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -105,6 +106,9 @@ func (t *Text) update(db *database.DB, h *element, edits []edit.Edit) (c rows.Ch
 		become.Text = slices.Concat([]byte("{"), inside, []byte(","), tail, []byte("}"))
 	}
 	text := slices.Concat(was.Bytes[:from], inside, was.Bytes[to:])
+	if !json.Valid(text) { // the edit writes more than one object
+		return c, become, errUnmapped
+	}
 	return rows.Update(h.rows.Table, h.rows.Key, id, h.column, was, rows.TextOf(text)), become, nil
 }
 
@@ -184,7 +188,10 @@ func (t *Text) list(db *database.DB, e edit.Edit) (changes []rows.Change, become
 				if len(become.Text) > 0 {
 					become.Text = append(become.Text, ',')
 				}
-				changes, become.Text, now = append(changes, c), append(become.Text, x.Text...), now[1:]
+				become.Text, now = append(become.Text, x.Text...), now[1:]
+				if !c.Before[0].Equal(c.After[0]) {
+					changes = append(changes, c)
+				}
 				continue
 			}
 			if !errors.Is(err, errUnmapped) {

@@ -34,6 +34,8 @@ type Schema struct {
 	Elsewhere, Why string
 	// Instead says what a user can do about a session with errors that is not repaired.
 	Instead string
+	// Left says the same of a session with errors that a repair leaves.
+	Left string
 	// Repaired says which version of the agent resumed sessions here whose rows were repaired. It is ""
 	// if none did: then sessions are only checked.
 	Repaired string
