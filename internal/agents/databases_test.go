@@ -80,15 +80,14 @@ func TestDatabasesPage(t *testing.T) {
 	}
 }
 
-// curedTable returns the damages of databases whose session the agent resumes as if nothing had happened, and
-// the others with what a repair does.
+// curedTable returns the damages that show in the next request, and what it has after a repair.
 func curedTable(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("| rows of opencode | `check` finds | as they are | after `fix --write --unsafe` |\n|---|---|---|---|\n")
+	b.WriteString("| agent, damage of rows | `check` finds | as they are | after `fix` |\n|---|---|---|---|\n")
 	for _, r := range readPage(t, databasesTable).rows {
 		if before := readSent(t, r[4]); !before.whole() || before.filled > 0 {
-			b.WriteString(row{r[1], r[3], r[4], r[5]}.String() + "\n")
+			b.WriteString(row{r[0] + ", " + r[1], r[3], r[4], r[5]}.String() + "\n")
 		}
 	}
 	return b.String()

@@ -248,7 +248,7 @@ func All() []Store {
 			Source:    "https://github.com/openclaw/openclaw/tree/main/src/state",
 		},
 		{
-			Agent: "Kilo", Read: true,
+			Agent: "Kilo", Read: true, Mended: true,
 			Databases: []string{"$XDG_DATA_HOME/kilo/kilo.db", "~/.local/share/kilo/kilo.db"},
 			Instead:   "kilo export SESSION | toolguard check -",
 			Source:    "https://github.com/samzong/Recall/pull/197",

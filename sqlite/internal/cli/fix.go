@@ -423,8 +423,8 @@ func (x *fix) changes(ctx context.Context, w *database.Writing, m *mend) (change
 // anything else in the database is not as before.
 func (x *fix) prove(ctx context.Context, w *database.Writing, changes []rows.Change, broken []*mend) error {
 	for i := range changes {
-		if name, err := w.Trigger(changes[i].Table); err != nil || name != "" {
-			return cmp.Or(err, fmt.Errorf("its table %s has the trigger %s, whose effect is not known", changes[i].Table, name))
+		if err := known(w, changes[i].Table); err != nil {
+			return err
 		}
 	}
 	before, err := w.Foreign()
@@ -449,6 +449,15 @@ func (x *fix) prove(ctx context.Context, w *database.Writing, changes []rows.Cha
 		err = errors.New("the repair leaves rows without the row that they belong to")
 	}
 	return cmp.Or(err, database.Guard(w.Intact))
+}
+
+// known returns an error if a change of a table has an effect that is not known.
+func known(w *database.Writing, table string) error {
+	trigger, err := w.Trigger(table)
+	if err == nil && trigger != "" {
+		err = fmt.Errorf("its table %s has the trigger %s, whose effect is not known", table, trigger)
+	}
+	return err
 }
 
 // same returns an error if a session in the database is not what its repair says.

@@ -334,6 +334,7 @@ func TestFixLog(t *testing.T) {
 // repaired, and nothing of what the other writes is lost.
 func TestSecondWriter(t *testing.T) {
 	t.Parallel()
+	ended := sample.Until(t)
 	for _, mode := range []string{"DELETE", "WAL"} {
 		home, path := made(t)
 		fixture.Exec(t, path, "PRAGMA journal_mode="+mode+"; CREATE TABLE other (n)")
@@ -352,10 +353,14 @@ func TestSecondWriter(t *testing.T) {
 					n++
 				}
 				conn.Close()
+				time.Sleep(time.Duration(n%20) * time.Millisecond)
 			}
 		}()
 		refused, made := 0, 0
-		for range sample.Size(40, 8, 3) {
+		for range sample.Size(40, 4, 2) {
+			if ended() {
+				break
+			}
 			for _, args := range [][]string{{"fix", "--write"}, {"fix", "--undo"}} {
 				got := runAt(t, home, append(args, path)...)
 				switch {
@@ -393,8 +398,11 @@ func TestFixDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	why := map[string]int{}
-	for i := range sample.Size(400, 60, 20) {
+	why, ended := map[string]int{}, sample.Until(t)
+	for i := range sample.Size(400, 60, 40) {
+		if ended() {
+			break
+		}
 		dir := t.TempDir()
 		home, path := filepath.Join(dir, "state"), filepath.Join(dir, "a.db")
 		bad := bytes.Clone(text)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -417,7 +418,7 @@ func (f *forge) make(t *testing.T, path string) {
 		for m := range f.IntN(7) {
 			message := fmt.Sprintf("msg_%d_%02d", s, m)
 			role := []string{"user", "assistant", "assistant", "assistant", "system"}[f.IntN(5)]
-			f.insert("message", message, session, "1", "1", f.object(`"role":"`+role+`"`, `"time":{"created":`+fmt.Sprint(1780000000000+m)+"}"))
+			f.insert("message", message, session, "1", "1", f.object(`"role":"`+role+`"`, `"time":{"created":`+strconv.Itoa(1780000000000+m)+"}"))
 			calls := []string{fmt.Sprintf("call_%d", f.ids), fmt.Sprintf("call_%d%s", f.ids, f.text())}
 			for p := range f.IntN(6) {
 				data := f.part(calls[f.IntN(2)])
@@ -436,7 +437,7 @@ func TestFixProperties(t *testing.T) {
 	t.Parallel()
 	f := &forge{Rand: rand.New(rand.NewPCG(sample.Seed(7), 1))} //nolint:gosec // the same databases in each run
 	changed, removed, rounds, ended := 0, 0, 0, sample.Until(t)
-	for i := range sample.Inputs(600, 60, 15) {
+	for i := range sample.Inputs(600, 40, 15) {
 		if ended() {
 			break
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 
 	"github.com/toolguard/toolguard/internal/backup"
 	"github.com/toolguard/toolguard/sqlite/internal/database"
@@ -124,14 +125,11 @@ func (p *past) look(w *database.Writing, earlier []past) (made []rows.Change, mo
 
 // reverse undoes changes.
 func (x *fix) reverse(w *database.Writing, made []rows.Change) error {
-	for i := len(made) - 1; i >= 0; i-- {
-		if name, err := w.Trigger(made[i].Table); err != nil || name != "" {
-			if err == nil {
-				err = fmt.Errorf("its table %s has the trigger %s, whose effect is not known", made[i].Table, name)
-			}
+	for _, c := range slices.Backward(made) {
+		if err := known(w, c.Table); err != nil {
 			return err
 		}
-		c := made[i].Reversed()
+		c = c.Reversed()
 		if err := c.Apply(w.Conn); err != nil {
 			return err
 		}

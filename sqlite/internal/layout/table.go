@@ -76,9 +76,9 @@ func openCode() *Schema {
 		},
 		Instead:  "it answers calls without a result itself when it resumes a session. For other errors, close it, and then: toolguard sqlite fix --write DATABASE",
 		Left:     "start a new session; toolguard sqlite dump DATABASE SESSION | toolguard extract - writes what was said",
-		Repaired: "opencode 1.18.33",
+		Repaired: "opencode 1.18.33, Kilo 7.7.7",
 		Source:   "https://github.com/anomalyco/opencode/blob/dev/packages/opencode/src/session/session.sql.ts",
-		Tried:    "opencode 1.18.33",
+		Tried:    "opencode 1.18.33, Kilo 7.7.7",
 	}
 }
 

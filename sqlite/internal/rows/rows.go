@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ncruces/go-sqlite3"
@@ -109,7 +110,7 @@ func (c Change) Reversed() Change {
 func (c *Change) Row() string {
 	id := string(c.ID.Bytes)
 	if c.ID.Kind == Int {
-		id = fmt.Sprint(c.ID.Int)
+		id = strconv.FormatInt(c.ID.Int, 10)
 	}
 	return c.Table + " " + id
 }
