@@ -252,6 +252,8 @@ func All() []Store {
 			Databases: []string{"$XDG_DATA_HOME/kilo/kilo.db", "~/.local/share/kilo/kilo.db"},
 			Instead:   "kilo export SESSION | toolguard check -",
 			Source:    "https://github.com/samzong/Recall/pull/197",
+			// 7.7.7 was seen to do what opencode does.
+			Mends: Mends{Rules: openCalls, Source: "https://github.com/toolguard/toolguard/blob/main/docs/sqlite.md#repair"},
 		},
 		{
 			Agent: "goose", Read: true,
