@@ -77,71 +77,92 @@ func many(t testing.TB, n int, pragma string) string {
 // as before or as after.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	rng := rand.New(rand.NewPCG(sample.Seed(3), 3)) //nolint:gosec // the same moments in each run
 	ended := sample.Until(t)
-	for _, mode := range []string{"DELETE", "WAL"} {
-		path := many(t, 400, "PRAGMA journal_mode="+mode)
-		home := filepath.Join(t.TempDir(), "state")
-		old := fixture.Rows(t, path)
-		begun := time.Now()
-		if got := ran(t, process(t, home, "fix", "--write", path)); got.code != exitOK {
-			t.Fatalf("%+v", got)
+	victims := []*victim{newVictim(t, "DELETE"), newVictim(t, "WAL")}
+	rounds := 0
+	for ; rounds < sample.Size(150, 10, 4) && !ended(); rounds++ {
+		for _, v := range victims {
+			v.kill(t)
 		}
-		long := time.Since(begun)
-		now := fixture.Rows(t, path)
-		if maps.Equal(old, now) {
-			t.Fatal("nothing is repaired")
-		}
-		isNow, killed, switched := true, 0, 0
-		for range sample.Size(150, 10, 4) {
-			if ended() {
-				break
-			}
-			args := []string{"fix", "--write", path}
-			if isNow {
-				args[1] = "--undo"
-			}
-			cmd := process(t, home, args...)
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(time.Duration(rng.Float64() * 1.2 * float64(long)))
-			_ = cmd.Process.Kill() // it may have ended by now
-			_ = cmd.Wait()
-			if !cmd.ProcessState.Exited() {
-				killed++
-			}
-			if rng.IntN(2) == 0 { // the next one finds what the killed one has left
-				fixture.Intact(t, path)
-			} else if got := ran(t, process(t, home, "check", path)); got.code > exitFindings {
-				t.Errorf("after %q: %+v", args, got)
-			}
-			rows := fixture.Rows(t, path)
-			switch {
-			case maps.Equal(rows, old) && isNow, maps.Equal(rows, now) && !isNow:
-				switched++
-				isNow = !isNow
-			case maps.Equal(rows, old), maps.Equal(rows, now):
-			default:
-				t.Fatalf("after %q, rows are neither as before nor as after:\n%s", args, cmp.Diff(old, rows))
-			}
-			fixture.Intact(t, path)
-		}
-		t.Logf("%s: %d killed, %d reached the end", mode, killed, switched)
-		if killed == 0 {
-			t.Errorf("%s: no process was killed", mode)
+	}
+	for _, v := range victims {
+		t.Logf("%s: of %d runs, %d were killed, and %d had made their change", v.mode, rounds, v.killed, v.switched)
+		if v.killed == 0 && rounds >= 10 {
+			t.Errorf("%s: no process was killed", v.mode)
 		}
 		// What the last killed one has left keeps nobody from repairing and restoring all.
-		want := []string{"fix", "--undo", path}
-		if !isNow {
-			if got := ran(t, process(t, home, "fix", "--write", path)); got.code != exitOK {
+		if !v.isNow {
+			if got := ran(t, process(t, v.home, "fix", "--write", v.path)); got.code != exitOK {
 				t.Errorf("%+v", got)
 			}
 		}
-		if got := ran(t, process(t, home, want...)); got.code != exitOK || !maps.Equal(fixture.Rows(t, path), old) {
+		if got := ran(t, process(t, v.home, "fix", "--undo", v.path)); got.code != exitOK || !maps.Equal(fixture.Rows(t, v.path), v.old) {
 			t.Errorf("%+v", got)
 		}
 	}
+}
+
+// A victim is a database that is repaired and restored in turns by processes that are killed.
+type victim struct {
+	*rand.Rand
+	mode, home, path string
+	old, now         map[string]string
+	isNow            bool
+	long             time.Duration // of a repair
+	killed, switched int
+}
+
+func newVictim(t *testing.T, mode string) *victim {
+	t.Helper()
+	v := &victim{Rand: rand.New(rand.NewPCG(sample.Seed(3), 3)), mode: mode, isNow: true} //nolint:gosec // the same moments in each run
+	v.path, v.home = many(t, 400, "PRAGMA journal_mode="+mode), filepath.Join(t.TempDir(), "state")
+	v.old = fixture.Rows(t, v.path)
+	begun := time.Now()
+	if got := ran(t, process(t, v.home, "fix", "--write", v.path)); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	v.long = time.Since(begun)
+	if v.now = fixture.Rows(t, v.path); maps.Equal(v.old, v.now) {
+		t.Fatal("nothing is repaired")
+	}
+	return v
+}
+
+// kill kills one repair or undo.
+func (v *victim) kill(t *testing.T) {
+	t.Helper()
+	args := []string{"fix", "--write", v.path}
+	if v.isNow {
+		args[1] = "--undo"
+	}
+	cmd := process(t, v.home, args...)
+	begun := time.Now()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Duration(v.Float64() * float64(v.long)))
+	_ = cmd.Process.Kill() // it may have ended by now
+	_ = cmd.Wait()
+	if cmd.ProcessState.Exited() {
+		v.long = (v.long + time.Since(begun)) / 2 // the machine has become faster
+	} else {
+		v.killed++
+	}
+	if v.IntN(2) == 0 { // the next one finds what the killed one has left
+		fixture.Intact(t, v.path)
+	} else if got := ran(t, process(t, v.home, "check", v.path)); got.code > exitFindings {
+		t.Errorf("after %q: %+v", args, got)
+	}
+	rows := fixture.Rows(t, v.path)
+	isOld, isNow := maps.Equal(rows, v.old), maps.Equal(rows, v.now)
+	if !isOld && !isNow {
+		t.Fatalf("after %q, rows are neither as before nor as after:\n%s", args, cmp.Diff(v.old, rows))
+	}
+	if isNow != v.isNow {
+		v.switched++
+	}
+	v.isNow = isNow
+	fixture.Intact(t, v.path)
 }
 
 // TestFullDisk: if a write fails, nothing changes, whether it was of the copy, of the log or of the
