@@ -176,7 +176,7 @@ func others() []agent {
 		{
 			name: "Kilo", module: "@kilocode/cli", program: "kilo",
 			document: true, database: ".local/share/kilo/kilo.db",
-			strays: []string{"registry.npmjs.org:443", "us.i.posthog.com:443", "api.kilo.ai:443"},
+			strays: []string{"api.kilo.ai:443"},
 			env: []string{
 				"KILO_DISABLE_AUTOUPDATE=1", "KILO_DISABLE_MODELS_FETCH=1", "KILO_DISABLE_SESSION_INGEST=1", "KILO_DISABLE_CODEBASE_INDEXING=1",
 				"KILO_DISABLE_PRESENCE=1", "KILO_TELEMETRY_LEVEL=off",
