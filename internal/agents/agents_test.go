@@ -176,7 +176,7 @@ func others() []agent {
 		{
 			name: "Kilo", module: "@kilocode/cli", program: "kilo",
 			document: true, database: ".local/share/kilo/kilo.db",
-			strays: []string{"api.kilo.ai:443"},
+			strays: []string{"api.kilo.ai:443", "kilo.ai:443", "example.com:443", "cloudflare.com:443"}, // the last ones when an answer breaks off
 			env: []string{
 				"KILO_DISABLE_AUTOUPDATE=1", "KILO_DISABLE_MODELS_FETCH=1", "KILO_DISABLE_SESSION_INGEST=1", "KILO_DISABLE_CODEBASE_INDEXING=1",
 				"KILO_DISABLE_PRESENCE=1", "KILO_TELEMETRY_LEVEL=off",
