@@ -58,8 +58,8 @@ func newDoctorCmd(a *app) *cobra.Command {
 		Long: `doctor looks where agents keep their sessions, checks them like toolguard check,
 and lists the sessions that their provider rejects, the newest first. What an
 agent repairs itself when it resumes a session is only counted, unless --all is
-set. Databases are read by
-toolguard-sqlite, if it is installed, and never repaired. On a terminal, doctor ends with which of
+set. Databases are read by toolguard-sqlite, if it is installed. doctor does not
+repair them, but names the command that does. On a terminal, doctor ends with which of
 more than 50 sessions are broken, the oldest first.
 
 With --fix, doctor shows each broken session and asks before it repairs it:

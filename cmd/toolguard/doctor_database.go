@@ -100,16 +100,24 @@ func checkDatabase(ctx context.Context, program, path string) (got checkedDataba
 	return got, fmt.Errorf("toolguard-%s: %w", sqlite, err)
 }
 
-// databaseCommand returns the command that shows what is wrong in a database.
+// databaseCommand returns the command that shows what is wrong in a database, or how it is repaired.
 func (d *doctor) databaseCommand(p store.Place) string {
-	return "toolguard " + sqlite + " check " + shellPath(p.Path, d.home)
+	command := " check "
+	if p.Store.Mended {
+		command = " fix "
+	}
+	return "toolguard " + sqlite + command + shellPath(p.Path, d.home)
 }
 
 // closeDatabases says at the end which databases have broken sessions.
 func (d *doctor) closeDatabases() {
 	for _, r := range d.stores {
 		if r.inDatabase() && r.broken > 0 {
-			d.say(fmt.Sprintf("%s: %d broken %s in a database, which toolguard does not repair: %s", r.agent, r.broken, noun(r.broken, "session"), d.databaseCommand(r.Place)), r.Path)
+			what := "in a database, which toolguard does not repair; what else helps"
+			if r.Store.Mended {
+				what = "in a database; close the agent, and repair it"
+			}
+			d.say(fmt.Sprintf("%s: %d broken %s %s: %s", r.agent, r.broken, noun(r.broken, "session"), what, d.databaseCommand(r.Place)), r.Path)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func TestDoctorDatabase(t *testing.T) {
 	}
 	const unread = "opencode  1 database  not read: opencode export SESSION | toolguard fix - > s.json, then opencode\n                      import s.json\n"
 	const counted = "opencode  4 sessions  1 broken, 1 that opencode repairs itself\n"
-	const closing = "opencode: 1 broken session in a database, which toolguard does not repair: toolguard sqlite check\n~/.local/share/opencode/opencode.db\n"
+	const closing = "opencode: 1 broken session in a database; close the agent, and repair it: toolguard sqlite fix\n~/.local/share/opencode/opencode.db\n"
 	version := "echo toolguard-sqlite " + programVersion()
 	for name, tt := range map[string]struct {
 		script, failed string
@@ -77,7 +77,7 @@ func TestDoctorDatabase(t *testing.T) {
 		if err := json.Unmarshal([]byte(stdout.String()), &doc); err != nil {
 			t.Fatal(err)
 		}
-		command := "toolguard sqlite check ~/.local/share/opencode/opencode.db"
+		command := "toolguard sqlite fix ~/.local/share/opencode/opencode.db"
 		one := jsonStore{Agent: "opencode", Path: filepath.Join(p.home, ".local/share/opencode/opencode.db"), Sessions: 4, State: "checked", Broken: 1, Mended: 1, Instead: &command}
 		if diff := cmp.Diff([]jsonStore{one}, doc.Stores); diff != "" {
 			t.Error(diff)

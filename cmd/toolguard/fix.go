@@ -132,19 +132,9 @@ func allStrategies() []string {
 
 // strategies parses the values of --strategy: rule=name.
 func strategies(values []string) (map[string]string, error) {
-	set := map[string]string{}
-	for _, value := range values {
-		name, strategy, ok := strings.Cut(value, "=")
-		if !ok {
-			return nil, fmt.Errorf("--strategy: expected rule=name, got %q", value)
-		}
-		if err := names.User.Strategy(name, strategy); err != nil {
-			return nil, of("--strategy", err)
-		}
-		if before, set := set[name]; set && before != strategy {
-			return nil, fmt.Errorf("--strategy: %s cannot be both %s and %s", name, before, strategy)
-		}
-		set[name] = strategy
+	set, err := names.User.Strategies(values)
+	if err != nil {
+		return nil, of("--strategy", err)
 	}
 	return set, nil
 }

@@ -36,10 +36,10 @@ The program is looked for beside toolguard and then on the PATH. It must have
 the same version.`,
 		},
 		{
-			"sqlite", "Check the sessions that agents keep in SQLite databases",
-			`sqlite runs toolguard-sqlite, which lists, checks and prints the sessions in the
-databases of agents, and changes none. toolguard sqlite --help lists its commands,
-if it is installed, and toolguard-sqlite(1) is its manual.
+			"sqlite", "Check and repair the sessions that agents keep in SQLite databases",
+			`sqlite runs toolguard-sqlite, which lists, checks, repairs and prints the sessions
+in the databases of agents. toolguard sqlite --help lists its commands, if it is
+installed, and toolguard-sqlite(1) is its manual.
 
 The program is looked for beside toolguard and then on the PATH. It must have
 the same version.`,

@@ -168,6 +168,22 @@ func others() []agent {
 			resume: func(_, prompt string) []string { return []string{"run", "--continue", prompt} },
 		},
 		{
+			name: "Kilo", module: "@kilocode/cli", program: "kilo",
+			document: true, database: ".local/share/kilo/kilo.db",
+			strays: []string{"api.kilo.ai:443", "kilo.ai:443", "example.com:443", "cloudflare.com:443"}, // the last ones when an answer breaks off
+			env: []string{
+				"KILO_DISABLE_AUTOUPDATE=1", "KILO_DISABLE_MODELS_FETCH=1", "KILO_DISABLE_SESSION_INGEST=1", "KILO_DISABLE_CODEBASE_INDEXING=1",
+				"KILO_DISABLE_PRESENCE=1", "KILO_TELEMETRY_LEVEL=off",
+			},
+			files: map[string]string{".config/kilo/kilo.json": `{
+				"autoupdate": false, "share": "disabled", "model": "script/script", "small_model": "script/script", "permission": {"bash": "allow"},
+				"provider": {"script": {"npm": "@ai-sdk/openai-compatible", "name": "script",
+					"options": {"baseURL": "{model}/v1", "apiKey": "none"}, "models": {"script": {"name": "script", "tool_call": true}}}}
+			}`},
+			start:  func(prompt string) []string { return []string{"run", prompt} },
+			resume: func(_, prompt string) []string { return []string{"run", "--continue", prompt} },
+		},
+		{
 			name: "Continue", module: "@continuedev/cli", program: "cn",
 			document: true,
 			files: map[string]string{".continue/config.yaml": `name: script

@@ -155,7 +155,7 @@ func TestAgentsPage(t *testing.T) {
 
 // TestObservedPage: the tables in docs/agents.md sum up observations.md.
 func TestObservedPage(t *testing.T) {
-	goldenTables(t, killedTable(t), marksTable(t), countsTable(t), openTable(t))
+	goldenTables(t, killedTable(t), marksTable(t), countsTable(t), openTable(t), curedTable(t))
 }
 
 // goldenTables compares tables with those in docs/agents.md that have the same first column.

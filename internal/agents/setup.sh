@@ -20,6 +20,7 @@ packages=(
 	@earendil-works/pi-coding-agent@1.5.2
 	@github/copilot@1.0.102
 	opencode-ai@1.18.33
+	@kilocode/cli@7.7.7
 	@continuedev/cli@1.5.47
 )
 for named; do

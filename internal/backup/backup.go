@@ -42,9 +42,12 @@ type Entry struct {
 	Mode     string    `json:"mode"` // octal
 	Modified time.Time `json:"modified"`
 	Before   Content   `json:"before"`
-	After    Content   `json:"after"`
+	After    Content   `json:"after,omitzero"`
 	// Rules are the rules whose findings were repaired.
 	Rules []string `json:"rules"`
+	// Rows is the name of the file with the rows of a database that the run was about to change,
+	// beside the copy; "" for other files. Then After is not known.
+	Rows string `json:"rows,omitempty"`
 }
 
 // Content identifies a text.
@@ -55,8 +58,19 @@ type Content struct {
 
 // Dir returns the directory of all runs on a system, which is named as in runtime.GOOS.
 func Dir(env func(string) string, system string) (string, error) {
+	return stateDir(env, system, "backups")
+}
+
+// DatabaseDir returns the directory of all runs that changed rows of databases. They are apart,
+// because a database has its write-ahead log beside it and cannot be replaced like a file.
+func DatabaseDir(env func(string) string, system string) (string, error) {
+	return stateDir(env, system, "databases")
+}
+
+// stateDir returns a directory of toolguard for files that stay.
+func stateDir(env func(string) string, system, name string) (string, error) {
 	if dir := env("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "toolguard", "backups"), nil
+		return filepath.Join(dir, "toolguard", name), nil
 	}
 	home, below := "HOME", filepath.Join(".local", "state")
 	switch system {
@@ -66,7 +80,7 @@ func Dir(env func(string) string, system string) (string, error) {
 		home, below = "LOCALAPPDATA", ""
 	}
 	if dir := env(home); filepath.IsAbs(dir) {
-		return filepath.Join(dir, below, "toolguard", "backups"), nil
+		return filepath.Join(dir, below, "toolguard", name), nil
 	}
 	return "", fmt.Errorf("no state directory: neither $XDG_STATE_HOME nor $%s is an absolute path", home)
 }
@@ -132,6 +146,30 @@ type Kept struct {
 
 // Keep copies the original of the file at path, which has findings of rules.
 func (r *Run) Keep(ctx context.Context, path string, info fs.FileInfo, rules []string, original io.Reader) (*Kept, error) {
+	return r.keep(path, info, rules, func(k *Kept) error { return k.copy(ctx, original) })
+}
+
+// KeepDatabase keeps a copy of the database at path that copyTo makes: it fills an empty file.
+func (r *Run) KeepDatabase(ctx context.Context, path string, info fs.FileInfo, rules []string, copyTo func(name string) error) (*Kept, error) {
+	return r.keep(path, info, rules, func(k *Kept) error {
+		k.entry.Rows = k.entry.Copy + ".rows.jsonl"
+		f, err := os.OpenFile(k.Name(), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := copyTo(k.Name()); err != nil {
+			return err
+		}
+		if k.entry.Before, err = Describe(reader{ctx, f}); err != nil {
+			return err
+		}
+		return f.Sync()
+	})
+}
+
+// keep starts a copy, and lets fill write it.
+func (r *Run) keep(path string, info fs.FileInfo, rules []string, fill func(k *Kept) error) (*Kept, error) {
 	if year := info.ModTime().UTC().Year(); year < 0 || year > 9999 {
 		return nil, fmt.Errorf("its modification time is in the year %d, which a manifest cannot say", year)
 	}
@@ -151,7 +189,7 @@ func (r *Run) Keep(ctx context.Context, path string, info fs.FileInfo, rules []s
 		k.entry.RawPath = []byte(path)
 	}
 	r.kept++
-	if err := k.copy(ctx, original); err != nil {
+	if err := fill(k); err != nil {
 		k.Withdraw()
 		return nil, err
 	}
@@ -207,6 +245,30 @@ func (k *Kept) Name() string { return filepath.Join(k.run.dir, k.entry.Copy) }
 // that size and hash.
 func (k *Kept) Record(size int64, sum [sha256.Size]byte) error {
 	k.entry.After = Content{size, hex.EncodeToString(sum[:])}
+	return k.record()
+}
+
+// RecordRows writes the changed rows of a database beside its copy, and a line of the manifest: that
+// the rows are about to be changed.
+func (k *Kept) RecordRows(write func(w io.Writer) error) error {
+	f, err := os.OpenFile(filepath.Join(k.run.dir, k.entry.Rows), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err = write(f); err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	return k.record()
+}
+
+// record writes the line of the manifest.
+func (k *Kept) record() error {
 	line, err := json.Marshal(k.entry)
 	if err != nil {
 		return err
@@ -230,6 +292,9 @@ func (k *Kept) Withdraw() {
 		r.size = k.start
 	}
 	_ = os.Remove(k.Name())
+	if k.entry.Rows != "" {
+		_ = os.Remove(filepath.Join(r.dir, k.entry.Rows))
+	}
 	if r.kept == 0 {
 		r.manifest.Close()
 		_ = os.Remove(filepath.Join(r.dir, Manifest))

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -358,5 +359,75 @@ func TestOddTimeIsRefused(t *testing.T) {
 	}
 	if _, err := os.Stat(root); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the directory of runs exists: %v", err)
+	}
+}
+
+// TestDatabase: a run keeps a copy of a database and the rows that it changes. What is withdrawn is gone.
+func TestDatabase(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	file := filepath.Join(t.TempDir(), "a.db")
+	if err := os.WriteFile(file, []byte("old"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := NewRun(func() (string, error) { return root, nil }, time.Unix(1780000000, 0))
+	keep := func() *Kept {
+		t.Helper()
+		kept, err := r.KeepDatabase(t.Context(), file, info, []string{"duplicate-call-id"}, func(name string) error {
+			if before, err := os.ReadFile(name); err != nil || len(before) > 0 {
+				t.Errorf("%q, %v", before, err)
+			}
+			return os.WriteFile(name, []byte("a copy"), 0o600)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kept
+	}
+	kept := keep()
+	write := func(text string) func(io.Writer) error {
+		return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
+	}
+	if err := kept.RecordRows(write("rows")); err != nil {
+		t.Fatal(err)
+	}
+	dropped := keep()
+	if err := dropped.RecordRows(write("others")); err != nil {
+		t.Fatal(err)
+	}
+	dropped.Withdraw()
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for past, e := range About(root, file) {
+		n++
+		copied, err := os.ReadFile(past.CopyOf(e))
+		if err != nil || string(copied) != "a copy" {
+			t.Errorf("%q, %v", copied, err)
+		}
+		changed, err := os.ReadFile(past.RowsOf(e))
+		if err != nil || string(changed) != "rows" {
+			t.Errorf("%q, %v", changed, err)
+		}
+		want := Entry{
+			Version: 1, Path: file, Copy: "0001-a.db", Rows: "0001-a.db.rows.jsonl", Mode: "0640", Modified: info.ModTime(), Rules: []string{"duplicate-call-id"},
+			Before: Content{Bytes: 6, SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte("a copy")))},
+		}
+		if diff := cmp.Diff(want, *e); diff != "" {
+			t.Error(diff)
+		}
+	}
+	left, err := os.ReadDir(filepath.Join(root, "20260528T202640Z"))
+	if err != nil || n != 1 || len(left) != 3 {
+		t.Errorf("%d entries, %v, %v", n, left, err)
+	}
+	dir, err := DatabaseDir(func(name string) string { return map[string]string{"HOME": "/home/kim"}[name] }, "linux")
+	if err != nil || dir != "/home/kim/.local/state/toolguard/databases" {
+		t.Error(dir, err)
 	}
 }

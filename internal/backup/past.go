@@ -91,7 +91,8 @@ func parse(line []byte) (e Entry, ok bool) {
 	if name := number + "-" + shortened(filepath.Base(e.File())); e.Copy == string([]rune(name)) {
 		e.Copy = name
 	}
-	return e, filepath.IsAbs(e.File()) && e.Copy != "" && e.Copy != Manifest && e.Copy == filepath.Base(e.Copy)
+	plain := func(name string) bool { return name != "" && name != Manifest && name == filepath.Base(name) }
+	return e, filepath.IsAbs(e.File()) && plain(e.Copy) && (e.Rows == "" || plain(e.Rows))
 }
 
 // File returns the path of the file.
@@ -104,6 +105,9 @@ func (e *Entry) File() string {
 
 // CopyOf returns the path of the copy of an entry.
 func (p *Past) CopyOf(e *Entry) string { return filepath.Join(p.Dir, e.Copy) }
+
+// RowsOf returns the path of the file with the changed rows of an entry that is a database.
+func (p *Past) RowsOf(e *Entry) string { return filepath.Join(p.Dir, e.Rows) }
 
 // A State says what is at the path of an entry.
 type State uint8
@@ -174,9 +178,9 @@ func States(runs []*Past, i int) []State {
 	return out
 }
 
-// about yields what the runs below root say about the file at path. It skips manifests that it
-// cannot read.
-func about(root, path string) iter.Seq2[*Past, *Entry] {
+// About yields what the runs below root say about the file at path, the newest first. It skips
+// manifests that it cannot read.
+func About(root, path string) iter.Seq2[*Past, *Entry] {
 	return func(yield func(*Past, *Entry) bool) {
 		path, err := filepath.Abs(path)
 		if err != nil {
@@ -198,7 +202,7 @@ func about(root, path string) iter.Seq2[*Past, *Entry] {
 
 // Copies returns the copies of the file at path that runs below root kept.
 func Copies(root, path string) (out []string) {
-	for p, e := range about(root, path) {
+	for p, e := range About(root, path) {
 		out = append(out, p.CopyOf(e))
 	}
 	return out
@@ -207,7 +211,7 @@ func Copies(root, path string) (out []string) {
 // Wrote reports whether a run below root wrote a text to the file at path.
 func Wrote(root, path string, text io.Reader) bool {
 	var is Content
-	for _, e := range about(root, path) {
+	for _, e := range About(root, path) {
 		if is == (Content{}) {
 			var err error
 			if is, err = Describe(text); err != nil {

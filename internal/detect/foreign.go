@@ -137,8 +137,8 @@ var stores = []struct {
 	signature
 	reason string
 }{
-	{signature{head: "SQLite format 3\x00"}, "an SQLite database, which opencode, Goose, Crush, Zed and Cursor use for sessions; " +
-		"export a session to check it, for example with opencode export or goose session export --format json"},
+	{signature{head: "SQLite format 3\x00"}, "an SQLite database, in which opencode, goose and others keep sessions; " +
+		"check it with toolguard sqlite check FILE, and repair it with toolguard sqlite fix FILE"},
 	{signature{head: "PK\x03\x04"}, "a zip archive, which Inspect uses for .eval logs; convert it to JSON to check it, with inspect log convert --to json"},
 	{signature{head: "PAR1"}, "a Parquet file; check it with toolguard parquet check FILE"},
 	{signature{head: "ARROW1\x00\x00"}, "an Arrow file; check it with toolguard parquet check FILE"},

@@ -85,6 +85,25 @@ func (a Asker) Strategy(rule, name string) error {
 	return nil
 }
 
+// Strategies returns the strategy of each rule that values name: rule=name.
+func (a Asker) Strategies(values []string) (map[string]string, error) {
+	set := map[string]string{}
+	for _, value := range values {
+		name, strategy, ok := strings.Cut(value, "=")
+		if !ok {
+			return nil, fmt.Errorf("expected rule=name, got %q", value)
+		}
+		if err := a.Strategy(name, strategy); err != nil {
+			return nil, err
+		}
+		if before, set := set[name]; set && before != strategy {
+			return nil, fmt.Errorf("%s cannot be both %s and %s", name, before, strategy)
+		}
+		set[name] = strategy
+	}
+	return set, nil
+}
+
 // Provider returns the profile with a name.
 func (a Asker) Provider(name string) (*profile.Profile, error) {
 	if p := profile.ByName(name); p != nil {

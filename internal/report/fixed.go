@@ -252,7 +252,7 @@ func (s *FixSummary) String() string {
 		if s.Written {
 			verb, then = "Repaired", "."
 		}
-		fmt.Fprintf(&b, "%s %s%s (%s)%s ", verb, what, count(s.RepairedFiles, "file"), s.deeds(), then)
+		fmt.Fprintf(&b, "%s %s%s (%s)%s ", verb, what, s.files(s.RepairedFiles), s.deeds(), then)
 	}
 	left := s.left()
 	b.WriteString(left)
@@ -295,7 +295,7 @@ func (s *FixSummary) left() string {
 		case len(s.Failed) == 0:
 			return "No problems " + left + "."
 		case s.Files > s.Unrepaired:
-			return "No problems " + left + " in the other files."
+			return "No problems " + left + " in the other " + s.noun() + "s."
 		}
 		return "" // there are no others
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,6 +15,8 @@ import (
 
 // A Summary counts the findings of a run.
 type Summary struct {
+	// Noun is what a file is called, "" for file.
+	Noun    string
 	Files   int // files that were checked
 	Empty   int // those of them in which there is nothing, if that is counted
 	Skipped int // files that are no transcripts
@@ -181,14 +184,19 @@ func (s *Summary) String() string {
 	return s.checked()
 }
 
+func (s *Summary) noun() string { return cmp.Or(s.Noun, "file") }
+
+// files returns a number of files.
+func (s *Summary) files(n int) string { return count(n, s.noun()) }
+
 // checked describes the number of files.
 func (s *Summary) checked() string {
 	var b strings.Builder
 	switch n := s.Files - s.Empty; n {
 	case 0:
-		b.WriteString("No files checked")
+		b.WriteString("No " + s.noun() + "s checked")
 	default:
-		b.WriteString(count(n, "file") + " checked")
+		b.WriteString(s.files(n) + " checked")
 	}
 	if s.Empty > 0 {
 		fmt.Fprintf(&b, ", %d empty", s.Empty)
@@ -242,7 +250,7 @@ func (s *Summary) found() string {
 		}
 		return "No problems found."
 	}
-	out := fmt.Sprintf("Found %s in %s", count(s.Problems(), "problem"), count(s.problemFiles, "file"))
+	out := fmt.Sprintf("Found %s in %s", count(s.Problems(), "problem"), s.files(s.problemFiles))
 	var remarks []string
 	switch fix, unsafes := s.problemFixable, s.problemUnsafe; {
 	case fix > 0 && unsafes > 0:

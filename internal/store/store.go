@@ -38,8 +38,8 @@ type Store struct {
 	Databases []string
 	// Projects are files that list directories in which the agent keeps one database each.
 	Projects []Projects
-	// Read says that toolguard-sqlite reads the databases.
-	Read bool
+	// Read says that toolguard-sqlite reads the databases, and Mended that it also repairs them.
+	Read, Mended bool
 	// Instead says what to do, or why, where toolguard does not read the sessions.
 	Instead string
 	// Source is where this is documented or can be read in the agent's code.

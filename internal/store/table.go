@@ -233,7 +233,7 @@ func All() []Store {
 			Source:  "https://github.com/OpenHands/OpenHands-CLI",
 		},
 		{
-			Agent: "opencode", Read: true,
+			Agent: "opencode", Read: true, Mended: true,
 			Databases: []string{"$XDG_DATA_HOME/opencode/opencode.db", "~/.local/share/opencode/opencode.db"},
 			Instead:   "opencode export SESSION | toolguard fix - > s.json, then opencode import s.json",
 			Source:    "https://opencode.ai/docs/cli/",
@@ -248,10 +248,12 @@ func All() []Store {
 			Source:    "https://github.com/openclaw/openclaw/tree/main/src/state",
 		},
 		{
-			Agent: "Kilo", Read: true,
+			Agent: "Kilo", Read: true, Mended: true,
 			Databases: []string{"$XDG_DATA_HOME/kilo/kilo.db", "~/.local/share/kilo/kilo.db"},
 			Instead:   "kilo export SESSION | toolguard check -",
 			Source:    "https://github.com/samzong/Recall/pull/197",
+			// 7.7.7 was seen to do what opencode does.
+			Mends: Mends{Rules: openCalls, Source: "https://github.com/toolguard/toolguard/blob/main/docs/sqlite.md#repair"},
 		},
 		{
 			Agent: "goose", Read: true,

@@ -38,6 +38,24 @@ func writerOf(name, former string) string {
 	return "another program"
 }
 
+// Writer names a program that has a file open for writing, "" if none is seen. sure reports whether
+// the system tells of all programs.
+func Writer(name string) (who string, sure bool) {
+	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return "", false
+	}
+	defer f.Close()
+	free, sure := leased(f)
+	if free {
+		return "", true
+	}
+	if who = holder(f, filepath.Base(name)); who == "" && sure {
+		who = "another program"
+	}
+	return who, sure
+}
+
 // leased requests a read lease, which the kernel grants only if no process on any host has
 // the file open for writing. That takes a microsecond; searching /proc takes milliseconds.
 // Leases are only for the owner of a file and not for all file systems: sure says whether a

@@ -103,3 +103,26 @@ func BenchmarkWriterOf(b *testing.B) {
 		}
 	})
 }
+
+// TestWriterNamed: who has a file open for writing is named, and that nobody has is sure for its owner.
+func TestWriterNamed(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.db")
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if who, sure := Writer(path); who != "" || !sure {
+		t.Errorf("%q, %t", who, sure)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if who, sure := Writer(path); who != fmt.Sprintf("process %d (write.test)", os.Getpid()) || !sure {
+		t.Errorf("%q, %t", who, sure)
+	}
+	if who, sure := Writer(path + ".none"); who != "" || sure {
+		t.Errorf("%q, %t", who, sure)
+	}
+}

@@ -27,6 +27,7 @@ import (
 type checkFlags struct {
 	sessions          []string
 	selected, ignored []string
+	provider          string
 	format, failOn    string
 	noExcerpt         bool
 	verbose           bool
@@ -47,23 +48,29 @@ if a database or a session could not be read or the command line is wrong.`,
   toolguard-sqlite check --session ses_1 --output-format json opencode.db`,
 		Args: databases,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := newCheck(a, f)
+			c, err := newCheck(a, f, false)
 			if err != nil {
 				return err
 			}
 			return c.run(cmd.Context(), args)
 		},
 	}
+	f.define(cmd)
+	return cmd
+}
+
+// define adds the flags to a command.
+func (f *checkFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringArrayVar(&f.sessions, "session", nil, "check only the session with this `id`; repeatable")
+	flags.StringArrayVar(&f.sessions, "session", nil, "only the session with this `id`; repeatable")
 	flags.StringSliceVar(&f.selected, "select", nil, "run only these `rules` and categories")
 	flags.StringSliceVar(&f.ignored, "ignore", nil, "skip these `rules` and categories")
+	flags.StringVar(&f.provider, "provider", "", "check what this model `API` rejects; toolguard profiles lists them")
 	flags.StringVarP(&f.format, "output-format", "o", "text", "report in this `format`: "+strings.Join(formatNames(), ", "))
 	flags.StringVar(&f.failOn, "fail-on", "error", "exit with 1 if there are findings of at least this `severity`: error, warning or info")
 	flags.BoolVar(&f.noExcerpt, "no-excerpt", false, "show only ids, names, types and roles, and no other text of a session")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show infos, and each call of a turn that lost its result")
-	return cmd
 }
 
 // formatNames lists the output formats.
@@ -84,14 +91,15 @@ type check struct {
 	report  report.Reporter
 	options engine.Options
 	failOn  rules.Severity
-	summary report.Summary
+	summary *report.Summary
 	failing bool
+	fixes   bool             // it is part of a repair
 	broken  []*layout.Schema // of sessions with errors
 }
 
-// newCheck validates the flags and returns the check that they ask for.
-func newCheck(a *app, f *checkFlags) (*check, error) {
-	c := &check{app: a, flags: f, out: bufio.NewWriter(a.stdout)}
+// newCheck validates the flags and returns the check that they ask for, which may be that of a repair.
+func newCheck(a *app, f *checkFlags, fixes bool) (*check, error) {
+	c := &check{app: a, flags: f, out: bufio.NewWriter(a.stdout), summary: &report.Summary{}, fixes: fixes}
 	formats := formatNames()
 	i := slices.Index(formats, f.format)
 	if i < 0 {
@@ -110,10 +118,15 @@ func newCheck(a *app, f *checkFlags) (*check, error) {
 	if c.failOn, err = names.FailOn(f.failOn); err != nil {
 		return nil, fmt.Errorf("--fail-on: %w", err)
 	}
+	if f.provider != "" {
+		if c.options.Target, err = names.User.Provider(f.provider); err != nil {
+			return nil, fmt.Errorf("--provider: %w", err)
+		}
+	}
 	c.options.Rules, c.options.Explicit = rules.Select(f.selected, f.ignored)
 	c.options.Excerpts = c.format.Excerpts
 	c.report = c.format.New(c.out, report.Options{
-		NoExcerpt: f.noExcerpt, Version: a.version, EachCall: f.verbose, ShowInfo: c.shows, Started: time.Now(),
+		Fix: fixes, NoExcerpt: f.noExcerpt, Version: a.version, EachCall: f.verbose, ShowInfo: c.shows, Started: time.Now(),
 		Fails: func(f *engine.Finding) bool { return f.Severity >= c.failOn },
 	})
 	return c, nil
@@ -136,7 +149,7 @@ func (c *check) run(ctx context.Context, paths []string) error {
 			}
 		}
 	}
-	if err := cmp.Or(c.report.Close(&c.summary), c.out.Flush()); err != nil {
+	if err := cmp.Or(c.report.Close(c.summary), c.out.Flush()); err != nil {
 		return err
 	}
 	if c.format.Human {
@@ -153,7 +166,7 @@ func (c *check) run(ctx context.Context, paths []string) error {
 
 // closing says at the end how many sessions were checked.
 func (c *check) closing() string {
-	s := &c.summary
+	s := c.summary
 	text := "No problems found. "
 	if n := s.Problems(); n > 0 {
 		text = fmt.Sprintf("Found %s. ", count(n, "problem"))
@@ -167,10 +180,19 @@ func (c *check) closing() string {
 		text += fmt.Sprintf(", %d failed", n)
 	}
 	lines := []string{text + "."}
+	return strings.Join(append(lines, c.instead()...), "\n")
+}
+
+// instead says what can be done about sessions with errors.
+func (c *check) instead() (lines []string) {
 	for _, s := range c.broken {
-		lines = append(lines, s.Agent+": "+s.Instead+".")
+		what := s.Instead
+		if c.fixes && s.Left != "" {
+			what = s.Left
+		}
+		lines = append(lines, s.Agent+": "+what+".")
 	}
-	return strings.Join(lines, "\n")
+	return lines
 }
 
 // database checks the sessions of a database. Its error ends the run.
@@ -213,10 +235,7 @@ func (c *check) session(ctx context.Context, l *library, s *shelf, id string) er
 	for _, b := range text.Bad {
 		c.fail(path, about(path, b))
 	}
-	opts := c.options
-	opts.Dialect = dialect.ByName(s.Dialect)
-	opts.Identity = id
-	opts.CheckOnly = "a session in a database is not repaired"
+	opts := c.of(s.Schema, id)
 	var got *engine.Report
 	err = contain.Do(func() (err error) {
 		got, err = engine.Check(ctx, source.NewSource(path, text, text.Size()), opts)
@@ -230,13 +249,29 @@ func (c *check) session(ctx context.Context, l *library, s *shelf, id string) er
 		return nil // a session without messages
 	}
 	c.summary.Add(got)
+	c.judge(s.Schema, got)
+	return cmp.Or(c.report.File(got), c.out.Flush())
+}
+
+// judge notes whether a session fails the run, and whose it is.
+func (c *check) judge(s *layout.Schema, got *engine.Report) {
 	for f := range got.Kinds() {
 		c.failing = c.failing || f.Severity >= c.failOn
-		if f.Severity == rules.Error && !slices.Contains(c.broken, s.Schema) {
-			c.broken = append(c.broken, s.Schema)
+		if f.Severity == rules.Error && !slices.Contains(c.broken, s) {
+			c.broken = append(c.broken, s)
 		}
 	}
-	return cmp.Or(c.report.File(got), c.out.Flush())
+}
+
+// of returns the options for a session of an agent.
+func (c *check) of(s *layout.Schema, id string) engine.Options {
+	opts := c.options
+	opts.Dialect = dialect.ByName(s.Dialect)
+	opts.Identity = id
+	if s.Repaired == "" {
+		opts.CheckOnly = "a session of " + s.Agent + " in a database is not repaired"
+	}
+	return opts
 }
 
 // fail prints why a database or a session could not be read. The run continues with the others.

@@ -79,19 +79,21 @@ func New(a *app) *cobra.Command {
 	var version bool
 	cmd := &cobra.Command{
 		Use:   program,
-		Short: "Check the sessions that agents keep in SQLite databases",
+		Short: "Check and repair the sessions that agents keep in SQLite databases",
 		Long: `toolguard-sqlite reads the databases in which agents keep their sessions, and
-checks each session like toolguard check. It writes no session, and creates nothing
-beside a database. A database with a write-ahead log or a journal is copied to a
-private directory in $TMPDIR first, and the copy is read.
+checks each session like toolguard check. Only fix --write and fix --undo change
+a database. All else creates nothing beside it: a database with a write-ahead log
+or a journal is copied to a private directory in $TMPDIR first, and the copy is
+read.
 
-list lists the sessions, check checks them, and dump writes them for other
-commands. toolguard-sqlite COMMAND --help explains each.
+list lists the sessions, check checks them, fix repairs them, and dump writes
+them for other commands. toolguard-sqlite COMMAND --help explains each.
 
 Exit codes: 0 if there are no findings at or above --fail-on, 1 if there are, 2
 if a database or a session could not be read or the command line is wrong.`,
 		Example: `  toolguard-sqlite list ~/.local/share/opencode/opencode.db
   toolguard-sqlite check ~/.local/share/opencode/opencode.db
+  toolguard-sqlite fix --write ~/.local/share/opencode/opencode.db
   toolguard-sqlite dump opencode.db ses_1 | toolguard show -`,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
@@ -121,7 +123,7 @@ if a database or a session could not be read or the command line is wrong.`,
 	cmd.SetErr(a.stderr)
 	cmd.SetFlagErrorFunc(flagError)
 	cmd.Flags().BoolVar(&version, "version", false, "print the version")
-	cmd.AddCommand(newListCmd(a), newCheckCmd(a), newDumpCmd(a))
+	cmd.AddCommand(newListCmd(a), newCheckCmd(a), newFixCmd(a), newDumpCmd(a))
 	usage.Define(cmd)
 	cmd.SetHelpCommand(&cobra.Command{Use: "help", Short: "Help about any command", Hidden: true, RunE: func(*cobra.Command, []string) error { return cmd.Help() }})
 	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _ = usage.Write(a.stdout, cmd, flagGroups(), helpWidth) })
@@ -134,7 +136,9 @@ const helpWidth = 100
 // flagGroups lists the flags under the headings of the help.
 func flagGroups() []usage.Group {
 	return []usage.Group{
-		{Title: "What is checked", Names: "session select ignore"},
+		{Title: "What is done", Names: "write undo"},
+		{Title: "What is checked", Names: "session select ignore provider"},
+		{Title: "Which repairs are made", Names: "safe-only unsafe strip-reasoning strategy placeholder"},
 		{Title: "Output", Names: "output-format fail-on no-excerpt verbose json out"},
 		{Title: "Other flags", Names: "version help"},
 	}

@@ -23,6 +23,7 @@ import (
 // TestMain runs the program if the test is called by its name.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == program {
+		limitFiles()
 		os.Exit(Run(context.Background(), os.Args[1:], "1.2.3", os.Getenv, os.Stdout, os.Stderr)) //nolint:forbidigo // it is the program
 	}
 	os.Exit(m.Run()) //nolint:forbidigo // it is the end of the tests
@@ -278,7 +279,7 @@ func TestHostile(t *testing.T) {
 		if err := conn.Close(); err != nil {
 			t.Fatal(err)
 		}
-		for _, args := range [][]string{{"list", path}, {"list", "--json", path}, {"check", path}, {"check", "-o", "json", path}, {"check", "--session", text + "?", path}, {"dump", path, text + "?"}, {text}} {
+		for _, args := range [][]string{{"list", path}, {"list", "--json", path}, {"check", path}, {"check", "-o", "json", path}, {"fix", path}, {"fix", "--write", "-v", path}, {"fix", "--undo", path}, {"check", "--session", text + "?", path}, {"dump", path, text + "?"}, {text}} {
 			got := run(t, args...)
 			if len(got.stdout+got.stderr) == 0 {
 				t.Errorf("%q prints nothing", args)
@@ -298,11 +299,19 @@ func TestStopped(t *testing.T) {
 	path := fixture.Make(t, t.TempDir(), "opencode")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, command := range []string{"list", "check", "dump"} {
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := func(string) string { return filepath.Dir(path) }
+	for _, command := range []string{"list", "check", "dump", "fix", "fix --write", "fix --undo"} {
 		var stdout, stderr strings.Builder
-		if code := Run(ctx, []string{command, path}, "1", os.Getenv, &stdout, &stderr); code != exitTrouble || stdout.Len() > 0 {
+		if code := Run(ctx, append(strings.Fields(command), path), "1", state, &stdout, &stderr); code != exitTrouble || stdout.Len() > 0 {
 			t.Errorf("%s: exit code %d\n%s%s", command, code, &stdout, &stderr)
 		}
+	}
+	if now, err := os.ReadFile(path); err != nil || string(now) != string(whole) {
+		t.Errorf("the database has changed: %v", err)
 	}
 }
 

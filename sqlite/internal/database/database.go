@@ -335,6 +335,8 @@ func Plain(err error) error {
 		return nil
 	}
 	text, is := strings.CutPrefix(err.Error(), "sqlite3: ")
+	text = strings.TrimPrefix(text, "SQL logic error: ")
+	text = strings.TrimPrefix(text, "constraint failed: ")
 	switch {
 	case errors.Is(err, sqlite3.CORRUPT), errors.Is(err, sqlite3.NOTADB):
 		return fmt.Errorf("%w: %s", ErrMalformed, text)

@@ -32,8 +32,13 @@ type Schema struct {
 	// Elsewhere is a query for a number: how many sessions are not in these tables. It is "" if
 	// all are. Why says where they are.
 	Elsewhere, Why string
-	// Instead says what a user can do about a broken session.
+	// Instead says what a user can do about a session with errors that is not repaired.
 	Instead string
+	// Left says the same of a session with errors that a repair leaves.
+	Left string
+	// Repaired says which version of the agent resumed sessions here whose rows were repaired. It is ""
+	// if none did: then sessions are only checked.
+	Repaired string
 	// Source is where the tables are defined, and Tried says whether databases that the agent
 	// itself wrote here were read.
 	Source string
@@ -42,6 +47,9 @@ type Schema struct {
 
 // Rows are the rows of a query, each written as a JSON object.
 type Rows struct {
+	// Table and Key are the table whose rows they are, and the column that is the first of the query. They
+	// are needed for a repair.
+	Table, Key string
 	// Query has one parameter: the id of the session, or the first column of the row around it.
 	Query  string
 	Fields []Field

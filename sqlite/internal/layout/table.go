@@ -56,12 +56,14 @@ func openCode() *Schema {
 			}}},
 			List: "messages",
 			Each: &Rows{
+				Table: "message", Key: "id",
 				Query: "SELECT id, session_id, data FROM message WHERE session_id = ? ORDER BY time_created, id",
 				Fields: []Field{{Key: "info", Is: Object, Fields: []Field{
 					{Column: "data", Is: Members}, {Key: "id", Column: "id"}, {Key: "sessionID", Column: "session_id"},
 				}}},
 				List: "parts",
 				Each: &Rows{
+					Table: "part", Key: "id",
 					Query: "SELECT id, session_id, message_id, data FROM part WHERE message_id = ? ORDER BY id",
 					Fields: []Field{
 						{Column: "data", Is: Members},
@@ -72,9 +74,11 @@ func openCode() *Schema {
 				},
 			},
 		},
-		Instead: "it answers calls without a result itself when it resumes a session. For other errors: toolguard-sqlite dump DATABASE SESSION | toolguard fix - > s.json, and then opencode import s.json where opencode does not have the session",
-		Source:  "https://github.com/anomalyco/opencode/blob/dev/packages/opencode/src/session/session.sql.ts",
-		Tried:   "opencode 1.18.33",
+		Instead:  "it answers calls without a result itself when it resumes a session. For other errors, close it, and then: toolguard sqlite fix --write DATABASE",
+		Left:     "start a new session; toolguard sqlite dump DATABASE SESSION | toolguard extract - writes what was said",
+		Repaired: "opencode 1.18.33, Kilo 7.7.7",
+		Source:   "https://github.com/anomalyco/opencode/blob/dev/packages/opencode/src/session/session.sql.ts",
+		Tried:    "opencode 1.18.33, Kilo 7.7.7",
 	}
 }
 

@@ -29,6 +29,9 @@ type Text struct {
 	Bad   []Bad
 	Rows  int
 
+	rows    []element
+	holders []element
+
 	held []byte   // the beginning
 	file *os.File // the rest
 	size int64
@@ -42,6 +45,18 @@ type Cell struct {
 	Column     string
 	From       int // where the part begins in the column
 }
+
+// An element is a row, or the object in it whose fields are those of a column.
+type element struct {
+	span
+	rows   *Rows
+	id     string
+	column string // of a holder
+	cell   span   // what it has of the column
+}
+
+// A span is a part of the text.
+type span struct{ start, end int64 }
 
 // A Bad is a column that should be JSON and is not. It is a string in the text.
 type Bad struct {
@@ -181,6 +196,26 @@ func (w *writer) rows(r *Rows, id string, depth int) error {
 // row writes the current row.
 func (w *writer) row(r *Rows, stmt *sqlite3.Stmt, depth int) error {
 	at := cellsOf{r.Query, stmt.ColumnText(0), w.names[depth]}
+	if r.Table == "" {
+		return w.write(r, at, stmt, depth)
+	}
+	n := len(w.text.rows)
+	w.text.rows = append(w.text.rows, element{span: span{start: w.text.size}, rows: r, id: at.id})
+	held := len(w.text.holders)
+	if err := w.write(r, at, stmt, depth); err != nil {
+		return err
+	}
+	w.text.rows[n].end = w.text.size
+	for i := held; i < len(w.text.holders); i++ {
+		if h := &w.text.holders[i]; h.rows == nil {
+			h.rows, h.id = r, at.id
+		}
+	}
+	return nil
+}
+
+// write writes a row.
+func (w *writer) write(r *Rows, at cellsOf, stmt *sqlite3.Stmt, depth int) error {
 	if r.Fields[0].Is == Whole {
 		return w.whole(at, stmt, r.Fields[0].Column)
 	}
@@ -215,11 +250,15 @@ func (at cellsOf) any(stmt *sqlite3.Stmt, fields []Field) bool {
 
 // object writes an object. If more follows, it is left open.
 func (w *writer) object(at cellsOf, stmt *sqlite3.Stmt, fields []Field, more bool) error {
+	holder, cells := element{span: span{start: w.text.size}}, len(w.text.Cells)
 	if err := w.put("{"); err != nil {
 		return err
 	}
 	between := ""
 	for i := range fields {
+		if fields[i].Is == Members && !more {
+			holder.column = fields[i].Column
+		}
 		wrote, err := w.field(at, stmt, &fields[i], between)
 		if err != nil {
 			return err
@@ -231,7 +270,16 @@ func (w *writer) object(at cellsOf, stmt *sqlite3.Stmt, fields []Field, more boo
 	if more {
 		return w.put(between)
 	}
-	return w.put("}")
+	if err := w.put("}"); err != nil || holder.column == "" {
+		return err
+	}
+	holder.end = w.text.size
+	holder.cell = span{holder.start + 1, holder.start + 1}
+	if len(w.text.Cells) > cells {
+		holder.cell = span{w.text.Cells[cells].Start, w.text.Cells[cells].End}
+	}
+	w.text.holders = append(w.text.holders, holder)
+	return nil
 }
 
 // field writes a field, if it has a value.

@@ -1,0 +1,106 @@
+package agents
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// databasesTable is how the table of damaged databases begins in observations.md.
+const databasesTable = "| agent with a database | damage |"
+
+// A rowDamage is what is wrong with the rows of a session of opencode, which has the calls of a session
+// with faults. It is SQL. Call tgb is the first of two calls of a turn.
+type rowDamage struct{ name, sql string }
+
+// rowsDamages returns the damages.
+func rowsDamages() []rowDamage {
+	const ofB = ` WHERE json_extract(data, '$.callID') = 'call_tgb'`
+	return []rowDamage{
+		{"none", `SELECT 1`},
+		{"two calls of a turn have the same id", `UPDATE part SET data = json_set(data, '$.callID', 'call_tgb') WHERE json_extract(data, '$.callID') = 'call_tge'`},
+		{"a part occurs twice", `INSERT INTO part SELECT substr(id, 1, length(id) - 4) || 'zzzz', message_id, session_id, time_created, time_updated, data FROM part` + ofB},
+		{"a call has no tool name", `UPDATE part SET data = json_set(data, '$.tool', '')` + ofB},
+		{"a tool name has a space", `UPDATE part SET data = json_set(data, '$.tool', 'ba sh')` + ofB},
+		{"a call lost its result", `UPDATE part SET data = json_remove(json_set(data, '$.state.status', 'running'), '$.state.output')` + ofB},
+		{"a call with a result is still running", `UPDATE part SET data = json_set(data, '$.state.status', 'running')` + ofB},
+		{"a call has no state", `UPDATE part SET data = json_remove(data, '$.state')` + ofB},
+		{"a call has an unknown state", `UPDATE part SET data = json_set(data, '$.state.status', 'done')` + ofB},
+		{"a failed call has no error", `UPDATE part SET data = json_set(data, '$.state.status', 'error')` + ofB},
+		{"a finished call has no output", `UPDATE part SET data = json_remove(data, '$.state.output')` + ofB},
+		{"a call has no id", `UPDATE part SET data = json_remove(data, '$.callID')` + ofB},
+		{"a call has no arguments", `UPDATE part SET data = json_remove(data, '$.state.input')` + ofB},
+		{"arguments are torn", `UPDATE part SET data = json_set(data, '$.state.input', '{"command":"printf ''real-%s-b'' 42')` + ofB},
+		{"an output has half of a character", `UPDATE part SET data = replace(data, '"output":"real-42-b"', '"output":"real-42-b\ud800"')` + ofB},
+		{"a part is in another place", `UPDATE part SET id = substr(id, 1, 4) || '0' || substr(id, 6)` + ofB},
+		{"a part is lost", `DELETE FROM part` + ofB},
+		{"calls are in a message of the user", `UPDATE message SET data = json_set(data, '$.role', 'user') WHERE id = (SELECT message_id FROM part` + ofB + `)`},
+		{"the messages of the user are lost", `DELETE FROM message WHERE json_extract(data, '$.role') = 'user'`},
+		{"a row is torn", `UPDATE part SET data = substr(data, 1, 60)` + ofB},
+	}
+}
+
+// TestDatabasesPage: the page has a row for each damage, once. No repair takes an output out of the request, and
+// some sessions are only accepted after their repair: without them, sessions of the agent would only be checked.
+func TestDatabasesPage(t *testing.T) {
+	t.Parallel()
+	p := readPage(t, databasesTable)
+	known := map[string]bool{}
+	for _, a := range others() {
+		for _, d := range rowsDamages() {
+			if a.database != "" {
+				known[a.name+" "+pinned(t, a)+": "+d.name] = true
+			}
+		}
+	}
+	cured := 0
+	for _, r := range p.rows {
+		key := r[0] + ": " + r[1]
+		if !known[key] {
+			t.Errorf("expected one row for an agent that setup.sh installs: %s", r)
+		}
+		delete(known, key)
+		before, after := readSent(t, r[4]), readSent(t, r[5])
+		if after.outputs < before.outputs || before.valid && before.trouble == "" && !after.valid {
+			t.Errorf("the repair takes something out of the request: %s", r)
+		}
+		if !before.valid && after.whole() {
+			cured++
+		}
+		if _, err := time.Parse(time.DateOnly, r[p.columns-1]); err != nil {
+			t.Error(err)
+		}
+	}
+	for key := range known {
+		t.Errorf("%s has no row for %s", p.path, key)
+	}
+	if cured < 3 {
+		t.Errorf("only %d damages are cured", cured)
+	}
+}
+
+// curedTable returns the damages that show in the next request, and what it has after a repair.
+func curedTable(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("| agent, damage of rows | `check` finds | as they are | after `fix` |\n|---|---|---|---|\n")
+	for _, r := range readPage(t, databasesTable).rows {
+		if before := readSent(t, r[4]); !before.whole() || before.filled > 0 {
+			b.WriteString(row{r[0] + ", " + r[1], r[3], r[4], r[5]}.String() + "\n")
+		}
+	}
+	return b.String()
+}
+
+// TestRowsDamages: no two damages have the same name.
+func TestRowsDamages(t *testing.T) {
+	t.Parallel()
+	names := map[string]bool{}
+	for _, d := range rowsDamages() {
+		names[d.name] = true
+	}
+	if len(names) != len(rowsDamages()) || !slices.ContainsFunc(others(), func(a agent) bool { return a.database != "" }) {
+		t.Error(names)
+	}
+}
