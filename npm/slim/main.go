@@ -7,7 +7,7 @@
 // lines, arguments and the places of inlined calls. Functions keep their names and offsets, with which a build
 // of the same version that has these tables finds the lines.
 //
-// The tables are those of package runtime of Go 1.20 to 1.26. It refuses all others.
+// It knows the tables of package runtime of one version of Go, which must be the version that builds it and the program.
 package main
 
 import (
@@ -16,8 +16,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
+	"strings"
 )
+
+// known is the version of Go whose tables these are. After an update, compare symtab.go and runtime2.go of package
+// runtime, and internal/abi/symtab.go.
+const known = "go1.26"
 
 func main() {
 	if len(os.Args) != 2 {
@@ -31,6 +37,9 @@ func main() {
 }
 
 func run(path string) error {
+	if !strings.HasPrefix(runtime.Version(), known) {
+		return fmt.Errorf("expected %s, got %s", known, runtime.Version())
+	}
 	file, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -40,6 +49,8 @@ func run(path string) error {
 	}
 	return os.WriteFile(path, file, 0o644) //nolint:gosec // everybody may read it
 }
+
+var errTables = errors.New("expected the tables of " + known)
 
 // dataSection is the id of the section with the contents of the memory.
 const dataSection = 11
@@ -52,7 +63,7 @@ func slim(file []byte) (out []byte, err error) {
 	}
 	defer func() {
 		if recover() != nil { // an index that is out of range
-			out, err = nil, errors.New("expected the tables of Go 1.20 to 1.26")
+			out, err = nil, errTables
 		}
 	}()
 	out = []byte(header)
@@ -125,94 +136,84 @@ func store(memory []byte) []byte {
 	return append(binary.AppendUvarint(nil, uint64(count)), segments...)
 }
 
-// What package runtime knows of functions: symtab.go, runtime2.go and internal/abi.
+// What package runtime knows of functions.
 const (
-	magic    = 0xfffffff1
-	noOffset = ^uint32(0)
+	magic    = "\xf1\xff\xff\xff\x00\x00\x01\x08" // with the smallest instruction and the size of a pointer
+	noOffset = 1<<32 - 1
 
-	pcFile, pcLine, unit, startLine = 20, 24, 32, 36 // fields of a _func
-	pcDataCount, funcDataCount      = 28, 43
-	funcSize                        = 44
+	stackDepth, pcFile, pcLine, unit, startLine = 16, 20, 24, 32, 36 // fields of a _func
+	pcDataCount, funcDataCount                  = 28, 43
+	funcSize                                    = 44
 
 	unsafePoint, inlineIndex, argumentsLive = 0, 2, 3 // indexes of PCDATA
 	inlineTree, argumentInfo, argumentLive  = 3, 5, 6 // indexes of FUNCDATA
 	inlinedCall                             = 16      // the size of an entry of an inline tree
-	gofunc                                  = 320     // a field of moduledata
+	funcData                                = 320     // the field gofunc of moduledata
 )
 
 // dropTraces clears the tables that only stack traces read.
 func dropTraces(memory []byte) error {
-	u32 := func(at int) *uint32Field { return &uint32Field{memory, at} }
-	u64 := func(at int) int { return int(binary.LittleEndian.Uint64(memory[at:])) }
-	head := binary.LittleEndian.AppendUint32(nil, magic)
-	table := bytes.Index(memory, append(head, 0, 0, 1, 8)) // the smallest instruction and the size of a pointer
-	if table < 0 {
-		return errors.New("expected the table of functions of Go 1.20 to 1.26")
+	get := func(at int) uint32 { return binary.LittleEndian.Uint32(memory[at:]) }
+	set := func(at int, n uint32) { binary.LittleEndian.PutUint32(memory[at:], n) }
+	long := func(at int) int { return int(binary.LittleEndian.Uint64(memory[at:])) }
+	header := bytes.Index(memory, []byte(magic))
+	if header < 0 {
+		return errTables
 	}
-	count, units, files := u64(table+8), table+u64(table+40), table+u64(table+48)
-	tables, functions := table+u64(table+56), table+u64(table+64)
-	module := bytes.Index(memory, binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(table)), uint64(table+u64(table+32))))
-	fmt.Println(table, module, u64(module+296), u64(module+304), u64(module+312), u64(module+320), u64(module+328))
-	pointed := u64(module + gofunc)
+	field := func(i int) int { return long(header + 8*i) }
+	names, units, tables, functions := header+field(4), header+field(5), header+field(7), header+field(8)
+	begin := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(header)), uint64(names))
+	module := bytes.Index(memory, begin)
+	if module < 0 {
+		return errTables
+	}
+	trees := long(module + funcData)
 
 	// Equal tables are one table, so all that stay must be known before one is cleared.
 	kept := make([]bool, functions-tables)
 	keep := func(at uint32) {
 		if at != 0 {
-			end, _ := walk(memory[tables+int(at):])
-			for i := range end {
+			size, _ := walk(memory[tables+int(at):])
+			for i := range size {
 				kept[int(at)+i] = true
 			}
 		}
 	}
-	for i := range count {
-		f := functions + int(u32(functions+8*i+4).get())
-		pcData := int(u32(f + pcDataCount).get())
-		data := func(i int) *uint32Field { return u32(f + funcSize + 4*i) }
-		keep(u32(f + 16).get()) // the depth of the stack
-		for j := range pcData {
+	for i := range field(1) {
+		f := functions + int(get(functions+8*i+4))
+		data := f + funcSize
+		rest := data + 4*int(get(f+pcDataCount))
+		keep(get(f + stackDepth))
+		for j := range int(get(f + pcDataCount)) {
+			at := data + 4*j
+			if j == inlineIndex && get(at) != 0 {
+				_, most := walk(memory[tables+int(get(at)):])
+				clear(memory[trees+int(get(rest+4*inlineTree)):][:inlinedCall*(most+1)])
+			}
 			switch j {
-			case inlineIndex:
-				if at := data(j).get(); at != 0 {
-					_, most := walk(memory[tables+int(at):])
-					if tree := data(pcData + inlineTree).get(); tree != noOffset {
-						clear(memory[pointed+int(tree):][:inlinedCall*(most+1)])
-					}
-				}
-				data(j).set(0)
-			case unsafePoint, argumentsLive: // nothing interrupts WebAssembly
-				data(j).set(0)
+			case unsafePoint, inlineIndex, argumentsLive: // nothing interrupts WebAssembly at an unsafe point
+				set(at, 0)
 			default:
-				keep(data(j).get())
+				keep(get(at))
 			}
 		}
 		for j := range int(memory[f+funcDataCount]) {
 			if slices.Contains([]int{inlineTree, argumentInfo, argumentLive}, j) {
-				data(pcData + j).set(noOffset)
+				set(rest+4*j, noOffset)
 			}
 		}
-		for _, field := range []int{pcFile, pcLine, unit, startLine} {
-			u32(f + field).set(0)
+		for _, at := range []int{pcFile, pcLine, unit, startLine} {
+			set(f+at, 0)
 		}
 	}
-	for i := range kept {
-		if !kept[i] {
+	for i, keep := range kept {
+		if !keep {
 			memory[tables+i] = 0
 		}
 	}
 	clear(memory[units:tables]) // and the names of files
-	_ = files
 	return nil
 }
-
-// A uint32Field is a number in memory.
-type uint32Field struct {
-	memory []byte
-	at     int
-}
-
-func (f *uint32Field) get() uint32  { return binary.LittleEndian.Uint32(f.memory[f.at:]) }
-func (f *uint32Field) set(n uint32) { binary.LittleEndian.PutUint32(f.memory[f.at:], n) }
 
 // walk returns the length of a table of values by address, and its largest value.
 func walk(table []byte) (length, most int) {
