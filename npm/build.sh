@@ -23,7 +23,9 @@ if ! cmp -s package-lock.json "$cache/installed"; then
 fi
 [ -f ../THIRD_PARTY_NOTICES ] || (cd .. && go run ./scripts/notices THIRD_PARTY_NOTICES)
 
-# Functions that run rarely are not inlined.
+# Functions of packages that run rarely are not inlined: 1 % smaller as gzip after slim, and a check takes as long.
+# Inlined functions of package runtime make it smaller. wasm-opt -Oz takes minutes; its output is 7 % smaller, but
+# as large as gzip, and larger as brotli.
 flags=()
 for package in bufio compress/flate compress/gzip context encoding/base64 encoding/json fmt internal/bisect internal/fmtsort internal/godebug \
 	internal/poll internal/reflectlite internal/sync io io/fs log net/netip net/url os path reflect regexp regexp/syntax sort strconv \

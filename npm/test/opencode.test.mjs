@@ -2,12 +2,13 @@
 // turns them into requests. The API refuses what the real ones refuse.
 
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { load } from '@toolguard/core';
 import { toolguardPlugin } from '@toolguard/core/opencode';
@@ -105,10 +106,10 @@ test('500 broken histories: refused without, accepted with', async () => {
   const results = await each(all, async ({ name, provider, messages }) => {
     await assert.rejects(send(provider, messages), /error/, name);
     const old = [...messages];
-    const text = JSON.stringify(old);
+    const written = JSON.stringify(old);
     await transform({}, { messages });
     await send(provider, messages);
-    assert.equal(JSON.stringify(old), text, 'the messages of the session must not change');
+    assert.equal(JSON.stringify(old), written, 'the messages of the session must not change');
     assert.equal(messages.length, old.length);
     return messages.filter((m, i) => m !== old[i]).length;
   });
@@ -246,12 +247,12 @@ async function sendAll(dir, histories) {
   }
 }
 
-test('opencode sends them as they are, and with the plugin the API accepts all', { timeout: 120_000 }, async (t) => {
+test('opencode sends them as they are, and with the plugin the API accepts all', { timeout: 300_000 }, async (t) => {
   const open = { provider: 'anthropic', messages: whole(random(3), 'anthropic') };
   open.messages.flatMap((m) => m.parts).find((p) => p.type === 'tool').state = { status: 'running', input: {}, time: { start: 1 } };
-  const all = [...broken(10), open];
+  const all = [...broken(5), open];
   const without = await sendAll(project('without', { 'a.js': inject }), all);
-  assert.deepEqual(without.map((e) => e === ''), [...Array(10).fill(false), true], 'all are refused, but opencode answers open calls itself');
+  assert.deepEqual(without.map((e) => e === ''), [...Array(5).fill(false), true], 'all are refused, but opencode answers open calls itself');
   assert.match(bodies.at(-1).body, /\[Tool execution was interrupted\]/);
   t.diagnostic([...new Set(without)].join('; '));
   bodies.length = 0;
@@ -259,26 +260,30 @@ test('opencode sends them as they are, and with the plugin the API accepts all',
   assert.deepEqual(bodies.map((b) => b.status), all.map(() => 200));
 });
 
-test('opencode run goes on with a broken session if the plugin of the page is there', { timeout: 120_000 }, () => {
+test('opencode run goes on with a broken session if the plugin of the page is there', { timeout: 300_000 }, async () => {
   const page = readFileSync(join(process.env.TOOLGUARD_ROOT, 'docs/javascript.md'), 'utf8');
   const [, plugin] = /`\.opencode\/plugin\/toolguard\.js`:\n\n```ts\n(.*?)```/s.exec(page);
   const [{ messages }] = broken(1);
   const bare = project('bare', {});
-  const run = (dir, ...args) => spawnSync(program, args, { cwd: dir, env, encoding: 'utf8', timeout: 60_000, stdio: ['ignore', 'pipe', 'pipe'] });
+  const run = async (...args) => {
+    const child = spawn(program, args, { cwd: bare, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const [said, error, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    return { status, said: said + error };
+  };
   const session = messages[0].info.sessionID;
   writeFileSync(join(scratch, 'session.json'), JSON.stringify({
     info: { id: session, slug: 's', projectID: 'global', directory: bare, title: 's', version: '1.18.33', time: { created: 1, updated: 1 } }, messages,
   }));
-  const imported = run(bare, 'import', join(scratch, 'session.json'));
-  assert.equal(imported.status, 0, imported.stderr);
-  bodies.length = 0;
-  const without = run(bare, 'run', '--session', session, 'and now?');
-  assert.match(without.stdout + without.stderr, /`tool_use` ids must be unique/);
+  const imported = await run('import', join(scratch, 'session.json'));
+  assert.equal(imported.status, 0, imported.said);
+  const goOn = async () => {
+    bodies.length = 0;
+    return (await run('run', '--session', session, 'and now?')).said;
+  };
+  assert.match(await goOn(), /`tool_use` ids must be unique/);
   assert.deepEqual(bodies.map((b) => b.status), [400]);
-  bodies.length = 0;
   writeFileSync(join(bare, '.opencode/plugin/toolguard.js'), plugin);
-  const run2 = run(bare, 'run', '--session', session, 'and now?');
-  assert.match(run2.stdout, /^fine$/m, run2.stderr);
+  assert.match(await goOn(), /^fine$/m);
   assert.deepEqual(bodies.map((b) => b.status), [200]);
-  assert.match(bodies[0].body, /toolu_0-2/);
+  assert.match(bodies[0].body, /toolu_\d+-2/);
 });
