@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -188,9 +188,8 @@ writeFileSync(join(home, '.config/opencode/opencode.json'), JSON.stringify({
   autoupdate: false, share: 'disabled', model: `anthropic/${models.anthropic}`, small_model: `anthropic/${models.anthropic}`,
   provider: { anthropic: provider('@ai-sdk/anthropic', 'anthropic', models.anthropic), openai: provider('@ai-sdk/openai', 'openai-responses', models.openai) },
 }));
-// npm installs the packages of this platform alone; nothing of them runs at installation.
-const libraries = new URL('../node_modules/', import.meta.url).pathname;
-const program = join(libraries, readdirSync(libraries).filter((n) => /^opencode-(linux|darwin)-/.test(n) && !n.endsWith('-musl')).sort().at(-1), 'bin/opencode');
+// What the package opencode-ai runs, on processors of any age.
+const program = new URL('../node_modules/opencode-linux-x64-baseline/bin/opencode', import.meta.url).pathname;
 const env = { PATH: process.env.PATH, HOME: home, OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' };
 
 /** Makes a project with files of plugins, and returns its directory. */
