@@ -56,7 +56,8 @@ done
 diff "$scratch/packages/SHA256SUMS" "$scratch/again/SHA256SUMS"
 step go -C .. build -o "$scratch/upstream" ./npm/test/upstream
 
-step env GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -tags noyaml,nozstd,planted -o "$scratch/planted.wasm" ./wasm
+step env GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -tags noyaml,nozstd,nocrypto,noterm,planted -o "$scratch/planted.wasm" ./wasm
+step go -C .. run ./npm/slim "$scratch/planted.wasm"
 
 if ! cmp -s test/clients/package-lock.json "$cache/installed"; then
 	cp test/clients/package.json test/clients/package-lock.json "$cache"

@@ -1,9 +1,5 @@
 package engine
 
-import (
-	"github.com/klauspost/compress/s2"
-)
-
 // A packed holds very many short texts in little memory. The texts are alike, so they are
 // compressed in chunks.
 type packed struct {
@@ -30,7 +26,7 @@ func (p *packed) add(text []byte) {
 	if p.open = append(p.open, text...); len(p.open) < packedChunk {
 		return
 	}
-	p.spare = s2.Encode(p.spare[:cap(p.spare)], p.open)
+	p.spare = compress(p.spare[:cap(p.spare)], p.open)
 	p.chunks = append(p.chunks, append(make([]byte, 0, len(p.spare)), p.spare...))
 	p.open = p.open[:0]
 }
@@ -48,7 +44,7 @@ func (p *packed) chunk(i int) string {
 	if i == len(p.chunks) {
 		return string(p.open)
 	}
-	text, err := s2.Decode(p.spare[:cap(p.spare)], p.chunks[i])
+	text, err := uncompress(p.spare[:cap(p.spare)], p.chunks[i])
 	if err != nil {
 		panic(err) // it was packed here
 	}

@@ -3,12 +3,12 @@ package engine
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"encoding/hex"
 	"hash/fnv"
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/toolguard/toolguard/internal/digest"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
 )
@@ -164,7 +164,7 @@ func (p *placer) recordHash(underlined source.Span) string {
 }
 
 func hashOf(text []byte) string {
-	sum := sha256.Sum256(text)
+	sum := digest.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }
 

@@ -2,9 +2,9 @@ package filter
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"io"
 
+	"github.com/toolguard/toolguard/internal/digest"
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/source"
@@ -189,7 +189,7 @@ func (r *run) writeRejects() error {
 
 // reject writes the bytes of a reason to the rejects and counts it.
 func (r *run) reject(names []string, reason Reason, found *engine.Findings) error {
-	sum := sha256.New()
+	sum := digest.New()
 	if err := r.copy(reason.Span, r.rejects, sum); err != nil {
 		return err
 	}

@@ -9,12 +9,12 @@ package page
 
 import (
 	"bufio"
-	"crypto/sha256"
 	_ "embed" // for the scripts and styles
 	"encoding/base64"
 	"io"
 	"strconv"
 
+	"github.com/toolguard/toolguard/internal/digest"
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/session"
@@ -142,7 +142,7 @@ func (p *writer) begin(class, title, script string) {
 
 // hash returns how a policy names a script or a style.
 func hash(text string) string {
-	sum := sha256.Sum256([]byte(text))
+	sum := digest.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 

@@ -2,7 +2,6 @@ package repair
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"encoding/hex"
 	"hash/maphash"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/digest"
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/source"
@@ -690,7 +690,7 @@ func (c *chain) count(at source.Span) {
 // is a version 4 UUID, or eight hex digits if short is set and the record's id is not a UUID.
 func derivedID(record, call string, salt int, short bool) string {
 	const uuid = len(`"01234567-89ab-cdef-0123-456789abcdef"`)
-	h := sha256.Sum256([]byte(record + "\x00" + call + "\x00" + strconv.Itoa(salt)))
+	h := digest.Sum256([]byte(record + "\x00" + call + "\x00" + strconv.Itoa(salt)))
 	groups := []int{4, 2, 2, 2, 6} // bytes
 	if short && len(record) != uuid {
 		groups = groups[:1]

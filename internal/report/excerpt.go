@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
-	"github.com/mattn/go-runewidth"
 
 	"github.com/toolguard/toolguard/internal/engine"
 )
@@ -115,9 +114,7 @@ func clusterWidth(s string) int {
 	if len(s) == 1 {
 		return 1
 	}
-	// The default condition depends on the locale; a report must not.
-	cond := runewidth.Condition{StrictEmojiNeutral: true}
-	w := cond.StringWidth(s)
+	w := libraryWidth(s)
 	if w == 1 && strings.Contains(s, emojiStyle) {
 		w = 2 // the library takes such a character for text
 	}

@@ -1,8 +1,9 @@
 package report
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
+
+	"github.com/toolguard/toolguard/internal/digest"
 )
 
 // A missedKind is why a file was not checked. Reports show it in the place of a rule's name.
@@ -40,7 +41,7 @@ func (k missedKind) says(m Missed) string {
 
 // fingerprint identifies a file that was not checked.
 func (k missedKind) fingerprint(m Missed) string {
-	sum := sha256.Sum256([]byte(string(k) + "\x00" + m.Path))
+	sum := digest.Sum256([]byte(string(k) + "\x00" + m.Path))
 	return hex.EncodeToString(sum[:8])
 }
 

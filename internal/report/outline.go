@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/fatih/color"
-	"github.com/mattn/go-runewidth"
 
 	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/engine"
@@ -319,7 +318,7 @@ func (p *preview) element(r outlined) {
 	}
 	for _, name := range []string{r.ID, r.Tool} {
 		if name != "" {
-			what = fmt.Sprintf("%s %s", what, runewidth.Truncate(name, longestTool, ellipsis))
+			what = fmt.Sprintf("%s %s", what, truncate(name, longestTool))
 		}
 	}
 	switch {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -10,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/digest"
 	"github.com/toolguard/toolguard/internal/stats"
 )
 
@@ -43,7 +43,7 @@ type statsPage struct {
 // StatsHTML writes counts as a page that needs no network, no script and no other file.
 func StatsHTML(w io.Writer, r *StatsRun, minCalls int) error {
 	p := &statsPage{minCalls: max(minCalls, 1)}
-	sum := sha256.Sum256([]byte(statsStyle))
+	sum := digest.Sum256([]byte(statsStyle))
 	p.add(`<!DOCTYPE html>
 <html lang="en">
 <head>

@@ -8,8 +8,6 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/mattn/go-runewidth"
-
 	"github.com/toolguard/toolguard/internal/engine"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
@@ -158,7 +156,7 @@ func (e *event) others() string {
 	}
 	var names []string
 	for _, tool := range e.tools[:min(len(e.tools), mostCalled)] {
-		name := Printable(runewidth.Truncate(tool, longestTool, "…"))
+		name := Printable(truncate(tool, longestTool))
 		if n := e.calls[tool]; n > 1 {
 			name += fmt.Sprintf(" ×%d", n)
 		}

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"math"
-	"math/big"
 	"math/bits"
+	"slices"
 )
 
 // A decimal is a JSON number: digits × 10^exp, without zeros at either end of digits.
@@ -99,21 +99,44 @@ func (d decimal) multiple(e decimal) bool {
 	if len(e.digits) <= shortDigits {
 		return d.multipleOfShort(e)
 	}
-	a, _ := new(big.Int).SetString(string(d.digits), 10)
-	b, ok := new(big.Int).SetString(string(e.digits), 10)
-	if a == nil || !ok {
-		return false
+	if len(e.digits) > mostDigits {
+		return true
 	}
-	// Int.Exp would link 40 KB for numbers that hardly anybody writes.
-	a.Mod(a, b)
-	power := big.NewInt(10)
-	for n := d.exp - e.exp; n > 0; n >>= 1 {
-		if n&1 == 1 {
-			a.Mul(a, power).Mod(a, b)
+	// More zeros than four for each digit of e change nothing, because e has fewer factors 2 and 5 than that.
+	zeros := int(min(d.exp-e.exp, int64(4*len(e.digits))))
+	limbs := len(e.digits)/shortDigits + 2 // one is always zero, so that ten times a rest fits
+	by, rest := make([]uint64, limbs), make([]uint64, limbs)
+	for _, c := range e.digits {
+		push(by, c)
+	}
+	for i := range len(d.digits) + zeros {
+		if i < len(d.digits) {
+			push(rest, d.digits[i])
+		} else {
+			push(rest, '0')
 		}
-		power.Mul(power, power).Mod(power, b)
+		for slices.Compare(rest, by) >= 0 {
+			var borrow uint64
+			for j := range slices.Backward(rest) {
+				rest[j], borrow = bits.Sub64(rest[j], by[j], borrow)
+			}
+		}
 	}
-	return a.Sign() == 0
+	return slices.Max(rest) == 0
+}
+
+// mostDigits is the largest number of digits of a number whose multiples are told from others. The time is the
+// product of the digits of both.
+const mostDigits = 1000
+
+// push appends a decimal digit to a number, whose first limb is its highest.
+func push(n []uint64, digit byte) {
+	carry := uint64(digit - '0')
+	for i := range slices.Backward(n) {
+		hi, lo := bits.Mul64(n[i], 10)
+		lo, over := bits.Add64(lo, carry, 0)
+		n[i], carry = lo, hi+over
+	}
 }
 
 // shortDigits is the largest number of digits that fits in 64 bits together with one more
