@@ -123,7 +123,7 @@ func TestListedSideBySide(t *testing.T) {
 	t.Parallel()
 	all := slices.DeleteFunc(rowsOf(t), func(row string) bool { return !json.Valid([]byte(row)) })
 	split := 0
-	for seed := range uint64(sample.Size(1000, 30, 20)) {
+	for seed := range uint64(sample.Size(300, 30, 20)) {
 		rnd := rand.New(rand.NewPCG(seed, 5))
 		var rows []string
 		for line := range bytes.Lines(rowed(t, rnd, all, 60)) {
