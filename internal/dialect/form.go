@@ -12,7 +12,7 @@ type Template string
 
 // writes reports whether v is the string s, or another scalar that is written as s.
 func writes(v source.Value, s string) bool {
-	return v.Is(s) || v.Kind() != source.String && string(v.Raw()) == s
+	return v.Is(s) || v.Kind() != source.String && v.Span().Len() == int64(len(s)) && string(v.Raw()) == s
 }
 
 // pick sets out to the fields of an object with certain keys, in one pass. If a key occurs

@@ -221,8 +221,8 @@ func (c *Cond) wants(v source.Value) bool {
 // says reports whether a value is the string s, or another scalar with the text s. A "*"
 // at either end of s matches any text in a string.
 func says(v source.Value, s string) bool {
-	if v.Kind() != source.String {
-		return v.Exists() && string(v.Raw()) == s
+	if v.Kind() != source.String { // reading a long one could take much memory
+		return v.Exists() && v.Span().Len() == int64(len(s)) && string(v.Raw()) == s
 	}
 	begin, after := strings.CutSuffix(s, "*")
 	end, before := strings.CutPrefix(begin, "*")

@@ -260,7 +260,7 @@ test('opencode sends them as they are, and with the plugin the API accepts all',
 });
 
 test('opencode run goes on with a broken session if the plugin of the page is there', { timeout: 300_000 }, async () => {
-  const page = readFileSync(join(process.env.TOOLGUARD_ROOT, 'docs/javascript.md'), 'utf8');
+  const page = readFileSync(join(process.env.TOOLGUARD_ROOT, 'docs', "javascript.md"), 'utf8');
   const [, plugin] = /`\.opencode\/plugin\/toolguard\.js`:\n\n```ts\n(.*?)```/s.exec(page);
   const [{ messages }] = broken(1);
   const bare = project('bare', {});

@@ -158,15 +158,14 @@ func (v *victim) kill(t *testing.T) {
 		t.Fatalf("after %q, rows are neither as before nor as after:\n%s", args, cmp.Diff(v.old, rows))
 	}
 	// The machine is faster or slower than before: half of the processes should make their change.
-	switch {
-	case isNow == v.isNow:
+	if isNow == v.isNow {
 		v.long += v.long / 12
-	default:
+	} else {
 		v.switched++
 		v.long -= v.long / 12
-	}
-	if isNow != v.isNow && !exited {
-		v.late++
+		if !exited {
+			v.late++
+		}
 	}
 	v.isNow = isNow
 	fixture.Intact(t, v.path)
