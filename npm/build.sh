@@ -27,17 +27,17 @@ fi
 # Inlined functions of package runtime make it smaller. wasm-opt -Oz takes minutes; its output is 7 % smaller, but
 # as large as gzip, and larger as brotli.
 flags=()
-for package in bufio compress/flate compress/gzip context encoding/base64 encoding/json fmt internal/bisect internal/fmtsort internal/godebug \
+for package in bufio bytes compress/flate compress/gzip context encoding/base64 encoding/binary encoding/json fmt internal/bisect internal/fmtsort internal/godebug \
 	internal/poll internal/reflectlite internal/sync io io/fs log net/netip net/url os path reflect regexp regexp/syntax sort strconv \
-	strings syscall time unique; do
+	strings syscall time unicode unique; do
 	flags+=("-gcflags=$package=-l")
 done
-for package in detect dialect engine names operation picture profile repair report rules schema session suggest trim unfold; do
+for package in container detect dialect edit engine extract names operation pairing picture profile provider repair report rules schema session suggest transcript trim unfold; do
 	flags+=("-gcflags=github.com/toolguard/toolguard/internal/$package=-l")
 done
 rm -rf core/dist
 go -C .. run ./npm/types docs/report.schema.json npm/core/src
-GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -trimpath -tags "noyaml,nozstd,nocrypto,noterm${TOOLGUARD_TAGS:+,$TOOLGUARD_TAGS}" \
+GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -trimpath -tags "noyaml,nozstd,nocrypto,nokept,noterm${TOOLGUARD_TAGS:+,$TOOLGUARD_TAGS}" \
 	"${flags[@]}" -ldflags "-s -w -X main.version=$version" -o core/dist/toolguard.wasm ./wasm
 go -C .. run ./npm/slim npm/core/dist/toolguard.wasm
 node "$cache/node_modules/typescript/bin/tsc" -p core --typeRoots "$cache/node_modules/@types"

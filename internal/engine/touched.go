@@ -32,7 +32,7 @@ func (o *FixOptions) keeps(src *source.Source) bool {
 	if o.probe != nil {
 		least = o.probe.least
 	}
-	return !o.ProveFull && src.Size() >= least
+	return provesKept && !o.ProveFull && src.Size() >= least
 }
 
 // A stretch is consecutive rows of a dataset that edits touch. Their numbers are the same before and
@@ -153,8 +153,7 @@ func rowsOnly(f *container.File) bool {
 // found, without what it found in those rows as they were. If that cannot be done, or if the rows as
 // they were are not what prev found, it returns nil, and the source must be read whole.
 func (c *checker) again(ctx context.Context, prev *checker, edits []edit.Edit) (*Report, error) {
-	c.ctx = ctx
-	if !rowsOnly(prev.report.File) {
+	if c.ctx = ctx; !provesKept || !rowsOnly(prev.report.File) {
 		return nil, nil
 	}
 	t, err := prev.touches(edits)
