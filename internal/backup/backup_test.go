@@ -370,6 +370,9 @@ func TestDatabase(t *testing.T) {
 	if err := os.WriteFile(file, []byte("old"), 0o640); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Chmod(file, 0o640); err != nil { // whatever the umask is
+		t.Fatal(err)
+	}
 	info, err := os.Stat(file)
 	if err != nil {
 		t.Fatal(err)

@@ -12,8 +12,7 @@ var Zed = &Dialect{
 	Title:   "Zed threads",
 	Summary: "Messages under the name of who wrote them. The results of an agent's calls are in the message, by their ids.",
 	Where:   "the database ~/.local/share/zed/threads/threads.db, compressed",
-	Example: `{"Agent":{"content":[{"ToolUse":{"id":"c1","name":"list_directory","raw_input":"{}","input":{},"is_input_complete":true}}],"tool_results":{}}}
-{"Agent":{"content":[{"ToolUse":{"id":"c1","name":"list_directory","raw_input":"{}","input":{},"is_input_complete":true}}],"tool_results":{"c1":{"tool_use_id":"c1","tool_name":"list_directory","is_error":false,"content":[{"Text":"a.txt"}],"output":null}}}}`,
+	Example: `{"Agent":{"content":[{"ToolUse":{"id":"c1","name":"list_directory","raw_input":"{}","input":{},"is_input_complete":true}}],"tool_results":{"c1":{"tool_use_id":"c1","tool_name":"list_directory","is_error":false,"content":[{"Text":"a.txt"}],"output":null}}}}`,
 	Provider:  "neutral",
 	Window:    transcript.WindowOwn,
 	CheckOnly: "Zed keeps its threads in a database",
@@ -22,6 +21,7 @@ var Zed = &Dialect{
 		"decisive if Agent.content:array and Agent.tool_results:object",
 		"plain if User.id and User.content:array",
 	}},
+	Beside: []string{"tool_results"},
 	Driver: zedMessages{
 		NewBlocks(&Blocks{
 			Role: "role", NoRole: "assistant", Content: "content",
@@ -77,6 +77,9 @@ func (r *zedReader) onElement(v source.Value) source.Value {
 // onEnd reads the results.
 func (r *zedReader) onEnd(v source.Value) {
 	for _, res := range v.Get("tool_results").Members() {
+		if !res.Get("tool_use_id").Exists() {
+			continue // another field
+		}
 		r.result(res, &r.row.parts[len(r.row.Parts)], transcript.RoleTool)
 	}
 }
