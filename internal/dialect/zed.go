@@ -8,11 +8,11 @@ import (
 
 // Zed is the dialect of the threads of Zed's agent, since version 0.3.0 of their format.
 var Zed = &Dialect{
-	Name:    "zed",
-	Title:   "Zed threads",
-	Summary: "Messages under the name of who wrote them. The results of an agent's calls are in the message, by their ids.",
-	Where:   "the database ~/.local/share/zed/threads/threads.db, compressed",
-	Example: `{"Agent":{"content":[{"ToolUse":{"id":"c1","name":"list_directory","raw_input":"{}","input":{},"is_input_complete":true}}],"tool_results":{"c1":{"tool_use_id":"c1","tool_name":"list_directory","is_error":false,"content":[{"Text":"a.txt"}],"output":null}}}}`,
+	Name:      "zed",
+	Title:     "Zed threads",
+	Summary:   "Messages under the name of who wrote them. The results of an agent's calls are in the message, by their ids.",
+	Where:     "the database ~/.local/share/zed/threads/threads.db, compressed",
+	Example:   `{"Agent":{"content":[{"ToolUse":{"id":"c1","name":"list_directory","raw_input":"{}","input":{},"is_input_complete":true}}],"tool_results":{"c1":{"tool_use_id":"c1","tool_name":"list_directory","is_error":false,"content":[{"Text":"a.txt"}],"output":null}}}}`,
 	Provider:  "neutral",
 	Window:    transcript.WindowOwn,
 	CheckOnly: "Zed keeps its threads in a database",
