@@ -46,6 +46,6 @@ var Crush = &Dialect{
 			{Is: PartText, Tag: "shell_command", Text: "data.output"},
 		},
 		// What a summary replaces is not sent.
-		Hidden: []*evidence.Cond{{Text: "summarized=1"}},
+		Hidden: []*evidence.Cond{{Text: "summarized"}},
 	}),
 }
