@@ -77,7 +77,7 @@ func (r *zedReader) onElement(v source.Value) source.Value {
 // onEnd reads the results.
 func (r *zedReader) onEnd(v source.Value) {
 	for _, res := range v.Get("tool_results").Members() {
-		if !res.Get("tool_use_id").Exists() {
+		if !res.Get("tool_use_id").Exists() && !res.Get("content").Exists() {
 			continue // another field
 		}
 		r.result(res, &r.row.parts[len(r.row.Parts)], transcript.RoleTool)

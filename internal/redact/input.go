@@ -143,6 +143,7 @@ func (in *input) take(r *redactor, find func(page []byte) int) (t scalar) {
 				t.long = true
 				r.begin(text)
 				r.mac.Write(r.head)
+				t.tail = append(t.tail, r.head...)
 				r.head = append(r.head, piece[:min(n, mostHeld-len(r.head))]...)
 			}
 			r.mac.Write(piece)

@@ -106,6 +106,13 @@ func TestTexts(t *testing.T) {
 		holds(t, text[:min(len(text), 40)], []byte(log))
 		open[fmt.Sprint(problems(t, []byte(log))[1:])] = true
 	}
+	// A text that is just too long to be held, with a page of the input that ends among its last bytes.
+	text := "<b>" + strings.Repeat("y", mostHeld-20) + `</b>\n\n \n\n \n\n`
+	at := strings.Index(log, tagged) + 1 + len(text)
+	for n := range 24 {
+		lead := strings.Repeat(" ", pageSize-at+n)
+		holds(t, fmt.Sprintf("%d bytes on another page", n), []byte(lead+strings.Replace(log, tagged, `"`+text+`"`, 1)))
+	}
 	if len(open) < 2 {
 		t.Errorf("all texts have the same report: %v", open)
 	}

@@ -207,12 +207,20 @@ func TestDirs(t *testing.T) {
 	join := func(name string) string { return filepath.Join(home, filepath.FromSlash(name)) }
 	for _, name := range []string{
 		".claude/projects/-srv/s.jsonl", ".gemini/tmp/a/chats/s.json", ".gemini/tmp/b/chats/s.json", ".gemini/tmp/c/logs.json", ".gemini/tmp/file",
-		"data/opencode/opencode.db", ".hermes/state.db/x", "boats/.crush/crush.db", "gone/.crush/x", "data/crush/projects.json",
+		"data/opencode/opencode.db", ".hermes/state.db/x", "boats/.crush/crush.db", "gone/.crush/x", "near/.crush/crush.db", "data/crush/projects.json",
 	} {
 		put(t, join(name))
 	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, err := filepath.Rel(here, join("near/.crush")) // nobody knows from where
+	if err != nil {
+		t.Fatal(err)
+	}
 	list := map[string]any{"projects": []map[string]any{
-		{"path": join("boats"), "data_dir": join("boats/.crush")}, {"data_dir": join("gone/.crush")}, {"data_dir": ".crush"}, {"data_dir": 1}, {},
+		{"path": join("boats"), "data_dir": join("boats/.crush")}, {"data_dir": join("gone/.crush")}, {"data_dir": near}, {"data_dir": 1}, {},
 	}}
 	text, err := json.Marshal(list)
 	if err != nil {

@@ -202,6 +202,7 @@ func TestNotRepaired(t *testing.T) {
 		"open":        {hold: "SELECT 1", why: "process N (PROGRAM) has the database open: close it first"},
 		"locked":      {hold: "PRAGMA query_only=ON; BEGIN; SELECT * FROM part", why: "another program uses the database: close it first"},
 		"trigger":     {sql: "CREATE TRIGGER t AFTER UPDATE ON part BEGIN UPDATE session SET title = 'x'; END", why: "its table part has the trigger t, whose effect is not known"},
+		"foreign":     {sql: "CREATE UNIQUE INDEX u ON part (data); CREATE TABLE note (about REFERENCES part (data)); INSERT INTO note SELECT data FROM part WHERE id = 'prt_3'", why: "the repair leaves rows without the row that they belong to"},
 		"two rows":    {sql: "ALTER TABLE part RENAME TO p; CREATE TABLE part AS SELECT * FROM p; INSERT INTO part SELECT * FROM part WHERE id = 'prt_3'", why: "row prt_3: 2 rows of part have the id prt_3, expected one"},
 		"encoding":    {sql: "PRAGMA encoding='UTF-16le'; CREATE TABLE x (y); ", why: "its texts are in UTF-16le, expected UTF-8"},
 		"generated":   {sql: "ALTER TABLE part RENAME TO p; CREATE TABLE part (id, message_id, session_id, was, data AS (was)); INSERT INTO part SELECT id, message_id, session_id, data FROM p", why: "row part prt_3: cannot UPDATE generated column \"data\""},
