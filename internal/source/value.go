@@ -197,11 +197,14 @@ func (v Value) Is(s string) bool { return v.to-v.from >= len(s)+2 && v.says(s) }
 
 // says is Is for a value that is long enough.
 func (v *Value) says(s string) bool {
+	held := !v.Outside()
 	switch n := v.to - v.from; {
-	case n == len(s)+2 && !v.Outside():
+	case n == len(s)+2 && held:
 		return v.text[v.from] == '"' && string(v.text[v.from+1:v.to-1]) == s
 	case n > 6*len(s)+2: // an escape of one byte has at most six bytes
 		return false
+	case held && v.text[v.from+1] != s[0] && v.text[v.from+1] != '\\':
+		return false // most texts differ in their first byte
 	}
 	return v.Kind() == String && bytes.IndexByte(v.Raw(), '\\') >= 0 && v.Str() == s || v.Outside() && v.Held().Is(s)
 }
@@ -394,6 +397,14 @@ func (v Value) ahead(yield func(elem Value) bool) {
 // Get returns the value of the first field of an object with the given key, or None. The
 // key must not need escapes.
 func (v Value) Get(key string) Value {
+	if v.members != nil {
+		for i := range *v.members { // without copies
+			if m := &(*v.members)[i]; m.key.to-m.key.from >= len(key)+2 && m.key.says(key) {
+				return m.val
+			}
+		}
+		return Value{}
+	}
 	for k, val := range v.Members() {
 		if k.Is(key) {
 			return val
