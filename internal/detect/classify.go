@@ -220,11 +220,12 @@ func (t *tally) count(v source.Value, document bool) {
 	if c := t.logs.record(t.set, v); t.isRecord(c, v, document) {
 		t.byClass[ClassLog]++
 		t.sure = t.sure || c.Weight == evidence.Decisive
-		if c.Weight == evidence.Plain {
+		best := t.logs.best()
+		if best.Decisive == 0 { // otherwise it is a log, whatever its records hold besides
 			t.wraps.add(v)
 		}
 		// The first messages are enough to find other possible dialects.
-		if l := t.logs.best().of.Log; c.speaks && l.Payload != "" && t.n <= headElements/4 {
+		if l := best.of.Log; c.speaks && l.Payload != "" && t.n <= headElements/4 {
 			msg := l.Message(v)
 			if b, bc, sign := t.set.ClaimOf(msg); bc == evidence.Decisive {
 				t.candidates.element(b, evidence.Plain, sign, msg.Span().Start)
