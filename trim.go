@@ -66,6 +66,9 @@ type Trimmed struct {
 	Shortened, Spared int
 	// CacheMarks is the number of dropped marks for the prompt cache.
 	CacheMarks int
+	// UnsentRecords is the number of removed records of a log that its agent does not send, such as
+	// those of sub-agents and of other branches.
+	UnsentRecords int
 	// Edits turn the input into the output.
 	Edits []Edit
 }
@@ -184,7 +187,7 @@ func cut(ctx context.Context, src *source.Source, to TrimTo, o *options) (done *
 	}
 	out := &Trimmed{
 		Dropped: t.Messages - t.Pinned - t.Kept, Kept: t.Pinned + t.Kept, Index: t.Cut.Index, Reason: t.Cut.Reason,
-		Tokens: t.Tokens, Shortened: len(t.Shortened), Spared: t.Spared, CacheMarks: t.Marks,
+		Tokens: t.Tokens, Shortened: len(t.Shortened), Spared: t.Spared, CacheMarks: t.Marks, UnsentRecords: t.Unsent,
 	}
 	if out.Before, err = report(src, t.Before); err != nil {
 		return nil, nil, err

@@ -50,6 +50,9 @@ type Trimmed struct {
 	Spared int
 	// Marks is the number of dropped marks for the prompt cache.
 	Marks int
+	// Unsent is the number of records of a log that are removed, although the history keeps all that they
+	// belong to: the client does not send them, as those of sub-agents and of other branches.
+	Unsent int
 }
 
 // Name returns how the provider names a message of the history: messages.2, counted from 0.
@@ -579,22 +582,27 @@ func (t *trimmer) tell(h *trim.History, conv *transcript.Conversation) {
 		}
 	}
 	out.Kept -= out.Pinned
+	t.tellPairs(conv, func(m int32) bool { return !h.Drops(cut, int(m)) })
+	if t.req.Counts() {
+		out.Tokens = t.req.Tokens(cut.Size)
+	}
+}
+
+// tellPairs says how many calls and results are in the messages that stay.
+func (t *trimmer) tellPairs(conv *transcript.Conversation, stays func(message int32) bool) {
 	for i := range conv.Calls {
-		if !h.Drops(cut, int(conv.Calls[i].Message)) {
-			out.Calls++
+		if stays(conv.Calls[i].Message) {
+			t.out.Calls++
 		}
 	}
 	for i := range conv.Results {
-		if h.Drops(cut, int(conv.Results[i].Message)) {
+		if !stays(conv.Results[i].Message) {
 			continue
 		}
-		out.Results++
+		t.out.Results++
 		if t.req.ResultsMax > 0 && i >= len(conv.Results)-t.req.KeepResults && conv.Results[i].Payload.Len() > t.req.ResultsMax {
-			out.Spared++
+			t.out.Spared++
 		}
-	}
-	if t.req.Counts() {
-		out.Tokens = t.req.Tokens(cut.Size)
 	}
 }
 

@@ -156,6 +156,11 @@ func (l *logTrimmer) first(c *checker, plan *repair.Plan) {
 			rec.holds, rec.unsent = l.records[rec.later].holds, l.records[rec.later].unsent
 		}
 	}
+	if !l.req.Cuts() {
+		l.out.Cut = trim.Cut{Reason: "nothing needs to be dropped"}
+		l.out.Kept = len(l.said)
+		l.tellPairs(conv, func(m int32) bool { return !unsent(&conv.Messages[m]) })
+	}
 	if l.err == nil {
 		l.err = c.err
 	}
@@ -529,22 +534,27 @@ func (l *logTrimmer) choose(c *checker, plan *repair.Plan) {
 func (l *logTrimmer) measure(h *trim.History) {
 	owner, next := -1, 0
 	h.Rest = trim.Size{}
+	order := make([]int, len(l.said)) // as in the file: a record that changes an earlier message is behind others
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.said[a].record, l.said[b].record) })
 	// begins reports whether a record belongs to the next message.
 	begins := func(rec *trimRecord) bool {
 		if rec.holds || next == len(l.said) {
 			return false
 		}
-		id := l.records[l.said[next].record].id
+		id := l.records[l.said[order[next]].record].id
 		return rec.is(l.rules.Lead) || id != "" && slices.Contains(rec.refs, id)
 	}
 	lastBoundary := l.lastBoundary()
 	for _, r := range l.kept {
 		rec := &l.records[r]
-		if next < len(l.said) && l.said[next].record == r {
-			owner = next
-			for ; next < len(l.said) && l.said[next].record == r; next++ {
-				h.Sizes[next].Tokens += l.said[next].tokens + 1
+		for ; next < len(order) && l.said[order[next]].record == r; next++ {
+			if owner < 0 || l.said[owner].record != r {
+				owner = order[next]
 			}
+			h.Sizes[order[next]].Tokens += l.said[order[next]].tokens + 1
 		}
 		size := rec.at.Len()
 		for _, e := range editsIn(l.cuts.edits, rec.at) {
@@ -554,7 +564,7 @@ func (l *logTrimmer) measure(h *trim.History) {
 		switch {
 		case rec.is(l.rules.Stay), r == lastBoundary:
 		case begins(rec):
-			of = &h.Sizes[next]
+			of = &h.Sizes[order[next]]
 		case owner >= 0:
 			of = &h.Sizes[owner]
 		}
@@ -593,9 +603,11 @@ func (l *logTrimmer) trim(ctx context.Context, opts Options, before *round) (*Tr
 		if l.out.Cut.Head == l.out.Cut.Index && l.req.MaxBytes > 0 && l.src.Size() > l.req.MaxBytes {
 			l.drop = base
 		}
-	} else {
-		l.out.Cut = trim.Cut{Reason: "nothing needs to be dropped"}
-		l.out.Kept = len(l.said)
+		for i := range base {
+			if base[i] && l.drop[i] {
+				l.out.Unsent++
+			}
+		}
 	}
 	edits := l.edits(l.drop)
 	for i := range l.records {

@@ -19,6 +19,7 @@ type (
 		Shortened  []jsonShortened `json:"shortened"`
 		Spared     int             `json:"spared"`
 		CacheMarks int             `json:"cache_marks"`
+		Unsent     int             `json:"unsent_records"`
 		Backup     *string         `json:"backup"`
 	}
 	jsonCut struct {
@@ -58,7 +59,7 @@ type (
 // not kept.
 func TrimmedJSON(w io.Writer, t *engine.Trimmed, backup string) error {
 	out := jsonTrimmed{
-		Dropped: t.Messages - t.Pinned - t.Kept, Spared: t.Spared, CacheMarks: t.Marks, Backup: known(backup),
+		Dropped: t.Messages - t.Pinned - t.Kept, Spared: t.Spared, CacheMarks: t.Marks, Unsent: t.Unsent, Backup: known(backup),
 		Kept: &jsonKept{Pinned: t.Pinned, Messages: t.Kept, Calls: t.Calls, Results: t.Results, Bytes: t.Cut.Size.Bytes, Tokens: t.Tokens},
 	}
 	if t.Cut.Head < t.Cut.Index {
@@ -131,6 +132,9 @@ func Trimmed(t *engine.Trimmed, req *trim.Request) []string {
 		kept += fmt.Sprintf(" Dropped %s for the prompt cache.", trim.Plural(t.Marks, "mark"))
 	}
 	out = append(out, kept)
+	if t.Unsent > 0 {
+		out = append(out, fmt.Sprintf("Removed %s that the agent does not send, such as those of sub-agents and other branches.", trim.Plural(t.Unsent, "record")))
+	}
 	if req.MaxTokens > 0 {
 		how := "estimate"
 		if req.Count != nil {

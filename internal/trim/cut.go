@@ -206,7 +206,7 @@ func (h *History) head(most int) int {
 	if most >= h.Len() {
 		return h.Len()
 	}
-	for most > 0 && (h.kinds[most] == parts || h.waits(most-1)) {
+	for most > 0 && (h.kinds[most] == parts || h.open(most)) {
 		most--
 	}
 	return most

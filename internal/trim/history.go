@@ -256,6 +256,23 @@ func (h *History) waits(i int) bool {
 	})
 }
 
+// open reports whether a call of the last answer before message n has no result.
+func (h *History) open(n int) bool {
+	turn := int32(-1)
+	for i := n - 1; i >= 0; i-- {
+		m := &h.conv.Messages[i]
+		switch {
+		case h.speaks(i) && (turn < 0 || m.Turn == turn):
+			if turn = m.Turn; h.waits(i) {
+				return true
+			}
+		case !h.holdsResults(i) || h.speaks(i):
+			return false
+		}
+	}
+	return false
+}
+
 // only reports whether all blocks of a message are of a kind.
 func (h *History) only(i int, k transcript.BlockKind) bool {
 	m := &h.conv.Messages[i]

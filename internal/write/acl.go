@@ -99,7 +99,7 @@ func dress(f file, was fs.FileInfo, acl []byte) error {
 	// give files away, and only a member can give one to a group. If that fails, the file
 	// belongs to the user of toolguard, and a group that could not read it before still
 	// cannot.
-	uid, gid, ok := owner(was)
+	uid, gid, ok := Owner(was)
 	strangers := ok && f.Chown(uid, gid) != nil && f.Chown(-1, gid) != nil
 	mode := was.Mode().Perm()
 	if acl != nil {

@@ -10,11 +10,11 @@ import (
 // nonBlocking has no effect on systems without named pipes.
 const nonBlocking = 0
 
-// links returns the number of names of a file, if it is known.
-func links(fs.FileInfo) uint64 { return 1 }
+// Links returns the number of names of a file, 1 if it is not known.
+func Links(fs.FileInfo) uint64 { return 1 }
 
-// owner returns the owner of a file, if it is a number.
-func owner(fs.FileInfo) (uid, gid int, ok bool) { return 0, 0, false }
+// Owner returns the owner of a file, if it is a number.
+func Owner(fs.FileInfo) (uid, gid int, ok bool) { return 0, 0, false }
 
 // touched returns when a file changed last.
 func touched(_ string, info fs.FileInfo) time.Time { return info.ModTime() }

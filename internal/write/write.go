@@ -347,7 +347,7 @@ func (w *writer) single() error {
 	if err := w.unchanged(); err != nil {
 		return err
 	}
-	n := links(w.info)
+	n := Links(w.info)
 	if n <= 1 {
 		return nil
 	}

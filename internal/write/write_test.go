@@ -148,8 +148,8 @@ func TestReplaceBackup(t *testing.T) {
 			t.Errorf("kept as %s, want %s", out.Backup, name)
 		}
 		holds(t, name, text)
-		if info, err := os.Stat(name); err != nil || !info.ModTime().Equal(f.Info.ModTime()) || links(info) != 1 {
-			t.Errorf("%s: %v, %v, %d names", name, info.ModTime(), err, links(info))
+		if info, err := os.Stat(name); err != nil || !info.ModTime().Equal(f.Info.ModTime()) || Links(info) != 1 {
+			t.Errorf("%s: %v, %v, %d names", name, info.ModTime(), err, Links(info))
 		}
 		holds(t, path, repaired(text))
 		want = append(want, filepath.Base(name))
@@ -392,7 +392,7 @@ func TestReplaceRefusesFile(t *testing.T) {
 		if err := os.Link(path, path+".link"); err != nil {
 			t.Skip(err)
 		}
-		if info, err := os.Stat(path); err != nil || links(info) != 2 {
+		if info, err := os.Stat(path); err != nil || Links(info) != 2 {
 			t.Skip("names cannot be counted here")
 		}
 		refused(t, path, body(100), "not written: it has 2 names (hard links), and the others would keep the old text (--force writes it)")
@@ -809,7 +809,7 @@ func TestStrict(t *testing.T) {
 		true:  "not written: it has 2 names (hard links), and the others would keep the old text",
 		false: "not written: it has 2 names (hard links), and the others would keep the old text (--force writes it)",
 	} {
-		if links(opened(t, path).Info) < 2 {
+		if Links(opened(t, path).Info) < 2 {
 			t.Skip("the system does not count links")
 		}
 		if _, err := Replace(t.Context(), opened(t, path), Options{Strict: strict}); err == nil || err.Error() != path+": "+want {

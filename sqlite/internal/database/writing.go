@@ -49,11 +49,19 @@ func OpenForWriting(ctx context.Context, path string) (*Writing, error) {
 	if w.Info.Mode().Perm()&0o200 == 0 {
 		return nil, errors.New("is read-only")
 	}
+	// SQLite keeps the log of a database under the name by which it is opened.
+	switch {
+	case write.Links(w.Info) > 1:
+		return nil, errors.New("has several names (hard links), so a part of it may be in a log beside another one")
+	case mounted(target):
+		return nil, errors.New("is mounted alone, so a part of it may be in a log that is not here: mount its directory")
+	}
 	who := ""
 	if who, w.Sure = write.Writer(target); who != "" {
 		return nil, fmt.Errorf("%s has the database open: close it first", who)
 	}
-	conn, err := sqlite3.OpenFlags(uri(target, ""), sqlite3.OPEN_READWRITE|sqlite3.OPEN_URI|sqlite3.OPEN_EXRESCODE)
+	register()
+	conn, err := sqlite3.OpenFlags(uri(target, "vfs="+besidesName), sqlite3.OPEN_READWRITE|sqlite3.OPEN_URI|sqlite3.OPEN_EXRESCODE)
 	if err != nil {
 		return nil, Plain(err)
 	}
