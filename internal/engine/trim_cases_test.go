@@ -97,6 +97,8 @@ func TestTrimCases(t *testing.T) {
 		{"keep last newer", one, trim.Request{KeepLast: 4, Newer: true}, "0 10 11"},
 		{"keep first ends before an open call", one, trim.Request{KeepFirst: 4}, "0 1 2 3"},
 		{"keep first in parallel results", one, trim.Request{KeepFirst: 8}, "0 1 2 3 4 5"},
+		{"keep first ends before a call without a result", "u a:1,2 t1 a u a", trim.Request{KeepFirst: 3}, "0"},
+		{"keep first goes on after a call without a result", "u a:1,2 t1 u a u", trim.Request{KeepFirst: 5}, "0 1 2 3 4"},
 		{"keep first of one system prompt", one, trim.Request{KeepFirst: 1}, "no safe cut: nothing but the system prompt would be left"},
 		{"head and tail", one, trim.Request{KeepFirst: 2, KeepLast: 2}, "0 1 10 11"},
 		{"pin keeps exchanges", one, trim.Request{Pin: 3, KeepLast: 2}, "0 1 2 3 10 11"},

@@ -260,3 +260,61 @@ func TestTrimNotes(t *testing.T) {
 		}
 	}
 }
+
+// TestTrimFolded: the messages of a log whose records replace earlier ones are in another order than the records
+// that count. Each has its own size, whatever that order is.
+func TestTrimFolded(t *testing.T) {
+	name := filepath.Join("..", "..", "testdata", "transcripts", "gemini-cli", "ok", "two-prompts.jsonl")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	for without := range lines {
+		log := string(text) + strings.Join(slices.Delete(slices.Clone(lines), without, without+1), "")
+		whole, err := Trim(t.Context(), source.FromBytes(name, []byte(log)), Options{}, &trim.Request{MaxTokens: 10_000})
+		if err != nil || whole.Changed() {
+			t.Fatalf("without line %d: %v", without+1, err)
+		}
+		for _, most := range []int64{whole.Tokens - 1, whole.Tokens / 2} {
+			got, err := Trim(t.Context(), source.FromBytes(name, []byte(log)), Options{}, &trim.Request{MaxTokens: most, Boundary: trim.Pair})
+			switch none := (*trim.NoCutError)(nil); {
+			case errors.As(err, &none):
+			case err != nil:
+				t.Errorf("without line %d: %d of %d tokens: %v", without+1, most, whole.Tokens, err)
+			case !got.Changed(), got.Tokens > most:
+				t.Errorf("without line %d: %d of %d tokens: %d are left", without+1, most, whole.Tokens, got.Tokens)
+			}
+		}
+	}
+}
+
+// TestTrimTellsOfLogs: what is left is counted, also if nothing is cut, and so are records that go although
+// their history stays.
+func TestTrimTellsOfLogs(t *testing.T) {
+	claude := func(id, parent, rest string) string {
+		return fmt.Sprintf(`{"uuid":%q,"parentUuid":%s,"sessionId":"s","timestamp":"2026-01-01T00:00:00.000Z",%s}`+"\n", id, parent, rest)
+	}
+	log := claude("1", "null", `"isSidechain":false,"type":"user","message":{"role":"user","content":"go"}`) +
+		claude("2", `"1"`, `"isSidechain":false,"type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]}`) +
+		claude("x", "null", `"isSidechain":true,"agentId":"a","type":"user","message":{"role":"user","content":"look"}`) +
+		claude("3", `"2"`, `"isSidechain":false,"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"`+strings.Repeat("x", 900)+`"}]}`)
+	for _, c := range []struct {
+		req                          trim.Request
+		kept, calls, results, unsent int
+		changed                      bool
+	}{
+		{trim.Request{ResultsMax: 200}, 3, 1, 1, 0, true},
+		{trim.Request{ResultsMax: 2000}, 3, 1, 1, 0, false},
+		{trim.Request{MaxBytes: int64(len(log)) - 1}, 3, 1, 1, 1, true},
+		{trim.Request{MaxBytes: int64(len(log))}, 3, 1, 1, 0, false},
+	} {
+		got, err := Trim(t.Context(), source.FromBytes("x.jsonl", []byte(log)), Options{}, &c.req)
+		if err != nil {
+			t.Fatalf("%+v: %v", c.req, err)
+		}
+		if got.Kept != c.kept || got.Calls != c.calls || got.Results != c.results || got.Unsent != c.unsent || got.Changed() != c.changed {
+			t.Errorf("%+v: %d messages, %d calls, %d results, %d records that are not sent, changed: %v", c.req, got.Kept, got.Calls, got.Results, got.Unsent, got.Changed())
+		}
+	}
+}

@@ -101,7 +101,7 @@ func (h *History) choose(r *Request) (Cut, error) {
 	case r.KeepLastUser > 0:
 		target = h.lastUser(r.KeepLastUser)
 	case r.KeepFirst > 0 && !r.Limited():
-		for head > 0 && head < n && !h.ends(head-1) {
+		for head > 0 && head < n && (!h.ends(head-1) || h.open(head)) {
 			head = h.head(head - 1)
 		}
 		if head == 0 || head < n && h.conv.Messages[head-1].Role == transcript.RoleSystem {
@@ -206,7 +206,7 @@ func (h *History) head(most int) int {
 	if most >= h.Len() {
 		return h.Len()
 	}
-	for most > 0 && (h.kinds[most] == parts || h.open(most)) {
+	for most > 0 && (h.kinds[most] == parts || h.waits(most-1)) {
 		most--
 	}
 	return most
