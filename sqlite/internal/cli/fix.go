@@ -422,10 +422,8 @@ func (x *fix) changes(ctx context.Context, w *database.Writing, m *mend) (change
 // prove makes changes, and returns an error if the sessions then are not what their repairs say, or if
 // anything else in the database is not as before.
 func (x *fix) prove(ctx context.Context, w *database.Writing, changes []rows.Change, broken []*mend) error {
-	for i := range changes {
-		if err := known(w, changes[i].Table); err != nil {
-			return err
-		}
+	if err := known(w, changes); err != nil {
+		return err
 	}
 	before, err := w.Foreign()
 	if err != nil {
@@ -451,13 +449,26 @@ func (x *fix) prove(ctx context.Context, w *database.Writing, changes []rows.Cha
 	return cmp.Or(err, database.Guard(w.Intact))
 }
 
-// known returns an error if a change of a table has an effect that is not known.
-func known(w *database.Writing, table string) error {
-	trigger, err := w.Trigger(table)
-	if err == nil && trigger != "" {
-		err = fmt.Errorf("its table %s has the trigger %s, whose effect is not known", table, trigger)
+// known returns an error if changes have an effect that is not known.
+func known(w *database.Writing, changes []rows.Change) error {
+	seen := map[string]bool{}
+	for i := range changes {
+		table := changes[i].Table
+		if seen[table] {
+			continue
+		}
+		seen[table] = true
+		all, err := w.Triggers(table)
+		if err != nil {
+			return err
+		}
+		for _, trigger := range all {
+			if !layout.Idle(trigger) {
+				return fmt.Errorf("its table %s has the trigger %s, whose effect is not known", table, trigger)
+			}
+		}
 	}
-	return err
+	return nil
 }
 
 // same returns an error if a session in the database is not what its repair says.

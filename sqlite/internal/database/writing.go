@@ -120,20 +120,20 @@ func (w *Writing) Foreign() (string, error) {
 	return w.word("SELECT count(*) FROM pragma_foreign_key_check")
 }
 
-// Trigger returns the name of a trigger of a table, "" if there is none: what it does is not known.
-func (w *Writing) Trigger(table string) (found string, err error) {
-	stmt, _, err := w.Prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE")
+// Triggers returns the names of the triggers of a table.
+func (w *Writing) Triggers(table string) (all []string, err error) {
+	stmt, _, err := w.Prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE ORDER BY name")
 	if err != nil {
-		return "", Plain(err)
+		return nil, Plain(err)
 	}
 	defer stmt.Close()
 	if err := stmt.BindText(1, table); err != nil {
-		return "", Plain(err)
+		return nil, Plain(err)
 	}
-	if stmt.Step() {
-		found = stmt.ColumnText(0)
+	for stmt.Step() {
+		all = append(all, stmt.ColumnText(0))
 	}
-	return found, Plain(stmt.Err())
+	return all, Plain(stmt.Err())
 }
 
 // Size returns the size of the database with all that is in its log.
