@@ -58,22 +58,22 @@ func eventDamages() []rowDamage {
 	}
 	return []rowDamage{
 		{"none", `SELECT 1`},
-		{"two calls of a turn have the same id", becomes(`json_set(`+event+`, '$.message.content[2].id', 'call_tgb')`, call)},
-		{"a call has no tool name", becomes(`json_set(`+event+`, '$.message.content[1].name', '')`, call)},
-		{"a tool name has a space", becomes(`json_set(`+event+`, '$.message.content[1].name', 'ex ec')`, call)},
 		{"a result is lost", gone + result},
 		{"a call is lost", gone + event + ` LIKE '%"id":"call_tga"%'`},
-		{"a call has two results", instead("call_tge")},
-		{"a result is behind the next turn", instead("call_tgg") + `; DELETE FROM transcript_events WHERE seq = (SELECT min(seq) FROM transcript_events WHERE ` + result + `)`},
-		{"a result is before its call", instead("call_tga") + `; DELETE FROM transcript_events WHERE seq = (SELECT max(seq) FROM transcript_events WHERE ` + result + `)`},
 		{"a result names another call", becomes(`json_set(`+event+`, '$.message.toolCallId', 'call_tgx')`, result)},
+		{"two calls of a turn have the same id", becomes(`json_set(`+event+`, '$.message.content[2].id', 'call_tgb')`, call)},
+		{"a row is torn", becomes(`substr(`+event+`, 1, 60)`, result)},
+		{"a call has two results", instead("call_tge")},
+		{"a result is before its call", instead("call_tga") + `; DELETE FROM transcript_events WHERE seq = (SELECT max(seq) FROM transcript_events WHERE ` + result + `)`},
+		{"a result is behind the next turn", instead("call_tgg") + `; DELETE FROM transcript_events WHERE seq = (SELECT min(seq) FROM transcript_events WHERE ` + result + `)`},
+		{"a call has no tool name", becomes(`json_set(`+event+`, '$.message.content[1].name', '')`, call)},
 		{"a call has no id", becomes(`json_remove(`+event+`, '$.message.content[1].id')`, call)},
 		{"a call has no arguments", becomes(`json_remove(`+event+`, '$.message.content[1].arguments')`, call)},
-		{"arguments are torn", becomes(`json_set(`+event+`, '$.message.content[1].arguments', '{"command":"printf ''real-%s-b'' 42')`, call)},
 		{"an output has half of a character", becomes(`replace(`+event+`, '"text":"real-42-b"', '"text":"real-42-b\ud800"')`, result)},
-		{"calls are in a message of the user", becomes(`json_set(`+event+`, '$.message.role', 'user')`, call)},
 		{"the messages of the user are lost", gone + event + ` LIKE '%"role":"user"%'`},
-		{"a row is torn", becomes(`substr(`+event+`, 1, 60)`, result)},
+		{"calls are in a message of the user", becomes(`json_set(`+event+`, '$.message.role', 'user')`, call)},
+		{"arguments are torn", becomes(`json_set(`+event+`, '$.message.content[1].arguments', '{"command":"printf ''real-%s-b'' 42')`, call)},
+		{"a tool name has a space", becomes(`json_set(`+event+`, '$.message.content[1].name', 'ex ec')`, call)},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/ext/fts5"
 
 	"github.com/toolguard/toolguard/internal/write"
 )
@@ -58,6 +59,9 @@ func OpenForWriting(ctx context.Context, path string) (*Writing, error) {
 		return nil, Plain(err)
 	}
 	conn.SetInterrupt(ctx)
+	if err := fts5.Register(conn); err != nil { // OpenClaw has an index of texts
+		return nil, errors.Join(Plain(err), conn.Close())
+	}
 	w.DB = &DB{Conn: conn, Copied: true, path: target} // nobody else changes it
 	if err := w.begin(); err != nil {
 		_ = conn.Close()

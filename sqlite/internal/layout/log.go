@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -31,6 +32,8 @@ type Log struct {
 	Indexed []Column
 	// Path is a table with the rows from the first one to the leaf.
 	Path Path
+	// Search is an index of the texts of the path.
+	Search Search
 	// Marked are the rows of the session in other tables that change with the log. Their SQL may name their own
 	// columns; how many rows are in the path, and how many of them have a message, as events and messages; the
 	// last Number as last; and the id of the leaf as leaf.
@@ -47,6 +50,17 @@ type Path struct {
 	// Kinds are the types of the rows that can be a leaf. Others are the types of rows that say where the leaf
 	// is in another way; a log with them is not repaired.
 	Kinds, Others []string
+}
+
+// A Search is a virtual table with the texts of rows, and a table that says whose texts they are. A row has the same
+// number in both.
+type Search struct {
+	Table, Of string
+	// ID is the column with the id of a row, in both.
+	ID string
+	// Columns are those of Table, the first of which is the text: a row without one is not in it. Their SQL may name
+	// the text of the row as event, and its Time as earlier.
+	Columns []Column
 }
 
 // A Column is a column and its value, as SQL.
@@ -234,12 +248,9 @@ func (w *logWriter) changes(t *Text, records []record) ([]rows.Change, error) {
 			err = w.keep(t, r, at, rows.IntOf(number))
 		}
 		if err == nil && !r.gone {
-			text := r.text
-			if text == nil {
-				text, err = t.bytes(t.rows[r.row].span)
-			}
-			if err == nil {
-				err = w.tree.grow(r, text, number)
+			var text []byte
+			if text, err = t.text(r); err == nil {
+				err = w.tree.grow(node{number: number, time: earlier, record: r}, text)
 			}
 		}
 		if err != nil {
@@ -249,13 +260,21 @@ func (w *logWriter) changes(t *Text, records []record) ([]rows.Change, error) {
 			return nil, err
 		}
 	}
-	left, came, events, messages, err := w.path(t)
+	nodes := w.tree.path()
+	if len(nodes) == 0 {
+		return nil, errUnmapped
+	}
+	left, came, messages, err := w.path(t, nodes)
 	if err != nil {
 		return nil, err
 	}
-	marked, err := w.marks(rows.IntOf(events), rows.IntOf(messages), rows.IntOf(number), rows.TextOf([]byte(w.tree.last)))
+	lost, gained, err := w.search(t, nodes)
+	if err != nil {
+		return nil, err
+	}
+	marked, err := w.marks(rows.IntOf(int64(len(nodes))), rows.IntOf(messages), rows.IntOf(number), rows.TextOf([]byte(w.tree.last)))
 	slices.Reverse(w.shifted)
-	return slices.Concat(left, w.removed, w.updated, w.shifted, w.added, came, marked), err
+	return slices.Concat(lost, left, w.removed, w.updated, w.shifted, w.added, came, gained, marked), err
 }
 
 // holds returns an error unless a row still has a text.
@@ -454,46 +473,35 @@ func (w *logWriter) values(columns []Column, text []byte, earlier rows.Value) ([
 	if !isObject(text) {
 		return nil, errUnmapped
 	}
-	list := make([]string, len(columns))
-	for i, c := range columns {
-		list[i] = c.SQL
-	}
-	found, err := rows.Query(w.conn, "WITH x(event, earlier) AS (SELECT ?, ?) SELECT "+strings.Join(list, ", ")+" FROM x", rows.TextOf(text), earlier)
+	found, err := rows.Query(w.conn, "WITH x(event, earlier) AS (SELECT ?, ?) SELECT "+list(columns)+" FROM x", rows.TextOf(text), earlier)
 	if err != nil {
 		return nil, err
 	}
 	return found[0], nil
 }
 
-// path returns the changes of the path, and how many rows and messages are in it. Rows up to the first one that
-// is not as it should be stay.
-func (w *logWriter) path(t *Text) (left, came []rows.Change, events, messages int64, err error) {
-	nodes := w.tree.path()
-	if len(nodes) == 0 {
-		return nil, nil, 0, 0, errUnmapped
+// text returns what the text of a row becomes.
+func (t *Text) text(r record) ([]byte, error) {
+	if r.text != nil {
+		return r.text, nil
 	}
+	return t.bytes(t.rows[r.row].span)
+}
+
+// path returns the changes of the path, and how many messages are in it. Rows up to the first one that is not as
+// it should be stay.
+func (w *logWriter) path(t *Text, nodes []node) (left, came []rows.Change, messages int64, err error) {
 	p := &w.Path
 	left, err = rows.Removals(w.conn, p.Table, "rowid", w.Session+" = ? ORDER BY "+p.Position, w.session)
 	if err != nil {
-		return nil, nil, 0, 0, err
+		return nil, nil, 0, err
 	}
-	names := []string{"rowid", w.Session, p.Position, p.Number}
-	list := make([]string, len(p.Columns))
-	for i, c := range p.Columns {
-		names, list[i] = append(names, c.Name), c.SQL
-	}
-	sql := "WITH x(event, messages) AS (SELECT ?, ?) SELECT " + strings.Join(list, ", ") + " FROM x"
-	newest, err := rows.Query(w.conn, "SELECT coalesce(max(rowid), 0) FROM "+p.Table)
-	if err != nil {
-		return nil, nil, 0, 0, err
-	}
-	id, same := newest[0][0].Int, true
+	sql := "WITH x(event, messages) AS (SELECT ?, ?) SELECT " + list(p.Columns) + " FROM x"
+	same := true
 	for i, n := range nodes {
-		text := n.record.text
-		if text == nil {
-			if text, err = t.bytes(t.rows[n.record.row].span); err != nil {
-				return nil, nil, 0, 0, err
-			}
+		text, err := t.text(n.record)
+		if err != nil {
+			return nil, nil, 0, err
 		}
 		at := rows.Value{Kind: rows.Null}
 		if n.message {
@@ -502,18 +510,115 @@ func (w *logWriter) path(t *Text) (left, came []rows.Change, events, messages in
 		}
 		values, err := rows.Query(w.conn, sql, rows.TextOf(text), at)
 		if err != nil {
-			return nil, nil, 0, 0, err
+			return nil, nil, 0, err
 		}
-		after := append([]rows.Value{{}, w.session, rows.IntOf(int64(i)), rows.IntOf(n.number)}, values[0]...)
-		if same = same && len(left) > 0 && holds(&left[0], names[1:], after[1:]); same {
+		c, err := w.insert(p.Table, []string{w.Session, p.Position, p.Number}, p.Columns, append([]rows.Value{w.session, rows.IntOf(int64(i)), rows.IntOf(n.number)}, values[0]...))
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		if same = same && len(left) > 0 && holds(&left[0], c.Columns[1:], c.After[1:]); same {
 			left = left[1:]
+			w.newest[p.Table]--
 			continue
 		}
-		id++
-		after[0] = rows.IntOf(id)
-		came = append(came, rows.Change{Table: p.Table, Key: "rowid", ID: after[0], Columns: names, After: after})
+		came = append(came, c)
 	}
-	return left, came, int64(len(nodes)), messages, nil
+	return left, came, messages, nil
+}
+
+// search returns the changes of the index of texts. What it has of rows that did not change stays.
+func (w *logWriter) search(t *Text, nodes []node) (lost, gained []rows.Change, err error) {
+	s := &w.Search
+	whose, err := rows.Removals(w.conn, s.Of, "rowid", w.Session+" = ? ORDER BY rowid", w.session)
+	if err != nil {
+		return nil, nil, err
+	}
+	has := map[string]bool{}
+	drop := func(id string) error {
+		for _, c := range whose {
+			if string(c.Before[slices.Index(c.Columns, s.ID)].Bytes) != id {
+				continue
+			}
+			entry, err := rows.Remove(w.conn, s.Table, "rowid", c.ID)
+			if err != nil {
+				return err
+			}
+			lost = append(lost, entry, c)
+		}
+		return nil
+	}
+	for _, c := range whose {
+		has[string(c.Before[slices.Index(c.Columns, s.ID)].Bytes)] = true
+	}
+	stays := map[string]bool{}
+	for _, n := range nodes {
+		stays[n.id] = true
+		if has[n.id] && n.record.text == nil {
+			continue
+		}
+		text, err := t.text(n.record)
+		if err != nil {
+			return nil, nil, err
+		}
+		values, err := w.values(s.Columns, text, n.time)
+		if err != nil {
+			return nil, nil, err
+		}
+		if has[n.id] {
+			was, err := w.had(t, n)
+			if err != nil {
+				return nil, nil, err
+			}
+			if slices.EqualFunc(was, values, rows.Value.Equal) {
+				continue
+			}
+			if err := drop(n.id); err != nil {
+				return nil, nil, err
+			}
+		}
+		if values[0].Kind == rows.Null {
+			continue
+		}
+		id := rows.TextOf([]byte(n.id))
+		row, err := w.insert(s.Of, []string{w.Session, s.ID}, nil, []rows.Value{w.session, id})
+		if err != nil {
+			return nil, nil, err
+		}
+		entry := rows.Change{Table: s.Table, Key: "rowid", ID: row.ID, Columns: []string{"rowid", w.Session, s.ID}, After: append([]rows.Value{row.ID, w.session, id}, values...)}
+		for _, c := range s.Columns {
+			entry.Columns = append(entry.Columns, c.Name)
+		}
+		gained = append(gained, row, entry)
+	}
+	for _, id := range slices.Sorted(maps.Keys(has)) {
+		if !stays[id] {
+			if err := drop(id); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return lost, gained, nil
+}
+
+// had returns the values of the index of texts for a row before its change.
+func (w *logWriter) had(t *Text, n node) ([]rows.Value, error) {
+	if n.record.row < 0 {
+		return nil, nil
+	}
+	was, err := t.bytes(t.rows[n.record.row].span)
+	if err != nil || !isObject(was) {
+		return nil, err
+	}
+	return w.values(w.Search.Columns, was, n.time)
+}
+
+// list returns what columns become, as SQL.
+func list(columns []Column) string {
+	var all []string
+	for _, c := range columns {
+		all = append(all, c.SQL)
+	}
+	return strings.Join(all, ", ")
 }
 
 // holds reports whether a row that would be removed has values.

@@ -90,6 +90,7 @@ func openClaw() *Schema {
 	text := func(path string) string {
 		return "nullif(trim(iif(json_type(event, '" + path + "') = 'text', json_extract(event, '" + path + "'), NULL), ' ' || char(9, 10, 13)), '')"
 	}
+	const at = "coalesce(CAST(round(unixepoch(json_extract(event, '$.timestamp'), 'subsec') * 1000) AS INTEGER), earlier)"
 	return &Schema{
 		Agent: "OpenClaw", Dialect: "pi",
 		Tables: map[string][]string{
@@ -105,7 +106,7 @@ func openClaw() *Schema {
 			Log: &Log{
 				Session: "session_id", Number: "seq", Body: []string{"event_json", "event_zstd"},
 				Written: []Column{{"event_json", "event"}, {"event_zstd", "NULL"}, {"event_utf8_bytes", "octet_length(event)"}, {"navigation_json", "NULL"}},
-				Time:    Column{"created_at", "coalesce(CAST(round(unixepoch(json_extract(event, '$.timestamp'), 'subsec') * 1000) AS INTEGER), earlier)"},
+				Time:    Column{"created_at", at},
 				Index:   "transcript_event_identities",
 				Indexed: []Column{
 					{"event_id", text("$.id")},
@@ -121,6 +122,17 @@ func openClaw() *Schema {
 					},
 					Others: []string{"leaf", "reset"},
 				},
+				Search: Search{
+					Table: "session_transcript_fts", Of: "session_transcript_fts_rows", ID: "message_id",
+					Columns: []Column{
+						{"text", `iif(json_extract(event, '$.type') = 'message' AND json_extract(event, '$.message.role') IN ('user', 'assistant'), CASE json_type(event, '$.message.content')
+							WHEN 'text' THEN nullif(trim(json_extract(event, '$.message.content'), ' ' || char(9, 10, 13)), '')
+							WHEN 'array' THEN (SELECT group_concat(json_extract(value, '$.text'), char(10) ORDER BY key) FROM json_each(event, '$.message.content')
+								WHERE type = 'object' AND json_extract(value, '$.type') IN ('text', 'input_text', 'output_text') AND json_type(value, '$.text') = 'text' AND trim(json_extract(value, '$.text'), ' ' || char(9, 10, 13)) <> '') END, NULL)`},
+						{"role", "json_extract(event, '$.message.role')"},
+						{"timestamp", "CAST(" + at + " AS REAL)"},
+					},
+				},
 				Marked: []Mark{
 					{"session_transcript_index_state", []Column{{"indexed_seq", "last"}, {"leaf_event_id", "leaf"}, {"needs_rebuild", "0"}, {"active_event_count", "events"}, {"active_message_count", "messages"}}},
 					{"transcript_rewrite_watermarks", []Column{{"generation", "lower(hex(randomblob(16)))"}}},
@@ -134,8 +146,9 @@ func openClaw() *Schema {
 		Left:      "start a new session; toolguard sqlite dump DATABASE SESSION | toolguard extract - writes what was said",
 		Repaired:  "OpenClaw 2026.9.6",
 		Tested:    "SELECT 1 FROM schema_meta WHERE role = 'agent' AND schema_version = 23",
-		// Of session_windows, a repair changes a column that they are not about.
-		Idle:   []string{"session_windows_canonical_pending_after_insert", "session_windows_canonical_pending_after_update", "session_windows_canonical_pending_after_delete"},
+		// Of session_windows, a repair changes a column that they are not about. The last one removes what is
+		// removed already.
+		Idle:   []string{"session_windows_canonical_pending_after_insert", "session_windows_canonical_pending_after_update", "session_windows_canonical_pending_after_delete", "session_transcript_fts_rows_after_delete"},
 		Source: "https://github.com/openclaw/openclaw/tree/main/src/state",
 		Tried:  "OpenClaw 2026.9.6",
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/toolguard/toolguard/sqlite/internal/rows"
 )
 
 // errOther says that a log has rows whose effect on its path is not known.
@@ -25,11 +27,12 @@ type node struct {
 	id, parent string
 	number     int64
 	message    bool
+	time       rows.Value
 	record     record
 }
 
 // grow adds a row with a text.
-func (t *tree) grow(r record, text []byte, number int64) error {
+func (t *tree) grow(n node, text []byte) error {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(text, &fields) != nil {
 		return errors.New("is not a JSON object, so it has no place in the log")
@@ -41,7 +44,8 @@ func (t *tree) grow(r record, text []byte, number int64) error {
 		}
 		return strings.TrimSpace(s)
 	}
-	kind, n := word("type"), node{id: word("id"), parent: word("parentId"), number: number, record: r}
+	kind := word("type")
+	n.id, n.parent = word("id"), word("parentId")
 	if slices.Contains(t.Others, kind) || word("appendMode") != "" {
 		return errOther
 	}
