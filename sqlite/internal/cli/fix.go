@@ -336,8 +336,9 @@ func (x *fix) change(ctx context.Context, path string, broken []*mend) error {
 		}
 	}()
 	var changes []rows.Change
+	added := layout.Numbers{}
 	for _, m := range broken {
-		more, err := x.changes(ctx, w, m)
+		more, err := x.changes(ctx, w, m, added)
 		if err != nil {
 			return err
 		}
@@ -391,7 +392,7 @@ func (x *fix) open(ctx context.Context, path string) (*database.Writing, error) 
 
 // changes reads a session again, now that nobody can change it, and returns its repairs as changes of
 // rows. If there are none, it says why.
-func (x *fix) changes(ctx context.Context, w *database.Writing, m *mend) (changes []rows.Change, err error) {
+func (x *fix) changes(ctx context.Context, w *database.Writing, m *mend, added layout.Numbers) (changes []rows.Change, err error) {
 	text := m.text
 	err = database.Guard(func() (err error) {
 		m.text, err = m.schema.Read(w.DB, m.id)
@@ -404,7 +405,7 @@ func (x *fix) changes(ctx context.Context, w *database.Writing, m *mend) (change
 	}
 	if err = x.settle(ctx, m); err == nil {
 		var become []edit.Edit
-		if changes, become, err = m.text.Changes(w.DB, m.fixed.Edits()); err == nil {
+		if changes, become, err = m.text.Changes(w.DB, added, m.fixed.Edits()); err == nil {
 			m.become, err = edit.Apply(m.source(), become)
 		}
 	}

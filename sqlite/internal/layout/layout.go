@@ -40,8 +40,9 @@ type Schema struct {
 	// if none did: then sessions are only checked.
 	Repaired string
 	// Tested is a query that returns nothing unless the tables are those that were repaired. It is "" if all
-	// versions have the same ones.
-	Tested string
+	// versions have the same ones. Find then sets Untested, and sessions are only checked.
+	Tested   string
+	Untested bool
 	// Idle are triggers of the tables that do nothing when a repair changes rows.
 	Idle []string
 	// Source is where the tables are defined, and Tried says whether databases that the agent
@@ -124,10 +125,8 @@ func Find(db *database.DB) ([]*Schema, error) {
 	var found []*Schema
 	for _, s := range All() {
 		if s.in(has) {
-			if other, err := s.untested(db); err != nil {
+			if s.Untested, err = s.untested(db); err != nil {
 				return nil, err
-			} else if other {
-				s.Repaired = ""
 			}
 			found = append(found, s)
 		}

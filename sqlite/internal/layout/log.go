@@ -81,12 +81,12 @@ type record struct {
 
 // logged returns what the edits of a text are as changes of the log that it was made of: rows get another
 // text, are removed or are added, and those behind new ones get other numbers.
-func (t *Text) logged(conn *sqlite3.Conn, edits []edit.Edit) ([]rows.Change, error) {
+func (t *Text) logged(conn *sqlite3.Conn, added Numbers, edits []edit.Edit) ([]rows.Change, error) {
 	records, err := t.records(edits)
 	if err != nil {
 		return nil, err
 	}
-	w := &logWriter{Log: t.of.Text.Log, conn: conn, session: rows.TextOf([]byte(t.id)), table: t.of.Text.Table}
+	w := &logWriter{Log: t.of.Text.Log, conn: conn, newest: added, session: rows.TextOf([]byte(t.id)), table: t.of.Text.Table}
 	defer w.unzip.close()
 	return w.changes(t, records)
 }
@@ -199,6 +199,9 @@ func (t *Text) replaced(first, last int, edits []edit.Edit) (all []record, err e
 	return append(all, behind...), nil
 }
 
+// Numbers are the highest numbers of rows, by table.
+type Numbers map[string]int64
+
 // A logWriter makes changes of a log.
 type logWriter struct {
 	*Log
@@ -207,7 +210,7 @@ type logWriter struct {
 	session rows.Value
 	table   string
 	unzip   unzipper
-	newest  map[string]int64 // the highest number of a row, by table
+	newest  Numbers
 
 	removed, updated, shifted, added []rows.Change
 
@@ -358,9 +361,6 @@ func (w *logWriter) insert(table string, names []string, columns []Column, value
 		found, err := rows.Query(w.conn, "SELECT coalesce(max(rowid), 0) FROM "+table)
 		if err != nil {
 			return c, err
-		}
-		if w.newest == nil {
-			w.newest = map[string]int64{}
 		}
 		w.newest[table] = found[0][0].Int
 	}

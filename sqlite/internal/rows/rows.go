@@ -272,6 +272,9 @@ func Removals(conn *sqlite3.Conn, table, key, where string, args ...Value) (chan
 	if err != nil {
 		return nil, database.Plain(err)
 	}
+	if len(columns) == 0 {
+		return nil, fmt.Errorf("no such table: %s", table)
+	}
 	// A row that is added again keeps its number, if the table has numbers and a name for them.
 	if !slices.ContainsFunc(columns, func(n string) bool { return strings.EqualFold(n, "rowid") }) {
 		if run(conn, fmt.Sprintf("SELECT rowid FROM %s LIMIT 0", name(table)), nil, nil) == nil {
