@@ -376,7 +376,7 @@ func (x *fix) change(ctx context.Context, path string, broken []*mend) error {
 
 // open opens a database that is to be changed, which is intact.
 func (x *fix) open(ctx context.Context, path string) (*database.Writing, error) {
-	w, err := database.OpenForWriting(ctx, path)
+	w, err := database.OpenForWriting(ctx, path, layout.FTS()...)
 	if err != nil {
 		return nil, err
 	}

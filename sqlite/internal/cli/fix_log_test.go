@@ -245,7 +245,7 @@ type eventRow struct {
 	text    string
 }
 
-func sessionsOf(t *testing.T, conn *sqlite3.Conn) (ids []string) {
+func sessionsOf(t testing.TB, conn *sqlite3.Conn) (ids []string) {
 	t.Helper()
 	for _, row := range query(t, conn, "SELECT DISTINCT session_id FROM transcript_events ORDER BY 1") {
 		ids = append(ids, row[0])
@@ -254,7 +254,7 @@ func sessionsOf(t *testing.T, conn *sqlite3.Conn) (ids []string) {
 }
 
 // logOf returns the rows of a session.
-func logOf(t *testing.T, conn *sqlite3.Conn, session string) (log []eventRow) {
+func logOf(t testing.TB, conn *sqlite3.Conn, session string) (log []eventRow) {
 	t.Helper()
 	for _, row := range query(t, conn, "SELECT seq, created_at, coalesce(event_json, unzip(event_zstd)) FROM transcript_events WHERE session_id = '"+session+"' ORDER BY seq") {
 		seq, err := strconv.Atoi(row[0])
@@ -271,7 +271,7 @@ func logOf(t *testing.T, conn *sqlite3.Conn, session string) (log []eventRow) {
 }
 
 // query returns the rows of a query as texts, with NULL for NULL.
-func query(t *testing.T, conn *sqlite3.Conn, sql string) (all [][]string) {
+func query(t testing.TB, conn *sqlite3.Conn, sql string) (all [][]string) {
 	t.Helper()
 	stmt, _, err := conn.Prepare(sql)
 	if err != nil {

@@ -31,8 +31,9 @@ type Writing struct {
 var ErrInUse = errors.New("another program uses the database: close it first")
 
 // OpenForWriting opens a database, if no other program has it open, and begins a transaction in
-// which no other program can read or write.
-func OpenForWriting(ctx context.Context, path string) (*Writing, error) {
+// which no other program can read or write. It can write the virtual tables of FTS5 if one of the names is
+// a table of the database.
+func OpenForWriting(ctx context.Context, path string, fts ...string) (*Writing, error) {
 	target, err := filepath.EvalSymlinks(path)
 	if err == nil {
 		target, err = filepath.Abs(target)
@@ -59,15 +60,27 @@ func OpenForWriting(ctx context.Context, path string) (*Writing, error) {
 		return nil, Plain(err)
 	}
 	conn.SetInterrupt(ctx)
-	if err := fts5.Register(conn); err != nil { // OpenClaw has an index of texts
-		return nil, errors.Join(Plain(err), conn.Close())
-	}
 	w.DB = &DB{Conn: conn, Copied: true, path: target} // nobody else changes it
-	if err := w.begin(); err != nil {
+	err = w.begin()
+	for _, table := range fts {
+		if err == nil {
+			err = w.module(table)
+		}
+	}
+	if err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
 	return w, nil
+}
+
+// module makes a table of FTS5 known, if the database has it. What other virtual tables have is not looked at.
+func (w *Writing) module(table string) error {
+	found, err := w.word("SELECT 1 FROM sqlite_schema WHERE name = '" + table + "' AND sql LIKE 'CREATE VIRTUAL TABLE % USING fts5%'")
+	if err != nil || found == "" {
+		return err
+	}
+	return Plain(fts5.Register(w.Conn))
 }
 
 // begin locks the database. In the mode with a write-ahead log, each program that has the database

@@ -152,6 +152,16 @@ func Idle(trigger string) bool {
 	return slices.ContainsFunc(All(), func(s *Schema) bool { return slices.Contains(s.Idle, trigger) })
 }
 
+// FTS returns the names of the virtual tables that a repair changes.
+func FTS() (names []string) {
+	for _, s := range All() {
+		if s.Text.Log != nil {
+			names = append(names, s.Text.Log.Search.Table)
+		}
+	}
+	return names
+}
+
 // in reports whether a database has the tables.
 func (s *Schema) in(has map[string]map[string]bool) bool {
 	for table, columns := range s.Tables {

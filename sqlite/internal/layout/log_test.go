@@ -19,7 +19,7 @@ import (
 // at all.
 func TestLogEdits(t *testing.T) {
 	path := fixture.Make(t, t.TempDir(), "openclaw")
-	w, err := database.OpenForWriting(t.Context(), path)
+	w, err := database.OpenForWriting(t.Context(), path, layout.FTS()...)
 	if err != nil {
 		t.Fatal(err)
 	}
