@@ -25,6 +25,8 @@ type agent struct {
 	// database names its file if that is a database, which the test does not damage or repair.
 	document bool
 	database string
+	// damages are what the test does to the rows of the database.
+	damages func() []rowDamage
 	// strays are hosts that it tries to reach, whatever its settings are.
 	strays []string
 	// omits is a record that takes the one with the id $target out of what is sent, "" if there are
@@ -156,7 +158,7 @@ func others() []agent {
 	return []agent{
 		{
 			name: "opencode", module: "opencode-ai", program: "opencode",
-			document: true, database: ".local/share/opencode/opencode.db",
+			document: true, database: ".local/share/opencode/opencode.db", damages: partDamages,
 			strays: []string{"registry.npmjs.org:443"},
 			env:    []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1"},
 			files: map[string]string{".config/opencode/opencode.json": `{
@@ -169,7 +171,7 @@ func others() []agent {
 		},
 		{
 			name: "Kilo", module: "@kilocode/cli", program: "kilo",
-			document: true, database: ".local/share/kilo/kilo.db",
+			document: true, database: ".local/share/kilo/kilo.db", damages: partDamages,
 			strays: []string{"api.kilo.ai:443", "kilo.ai:443", "example.com:443", "cloudflare.com:443"}, // the last ones when an answer breaks off
 			env: []string{
 				"KILO_DISABLE_AUTOUPDATE=1", "KILO_DISABLE_MODELS_FETCH=1", "KILO_DISABLE_SESSION_INGEST=1", "KILO_DISABLE_CODEBASE_INDEXING=1",
@@ -204,6 +206,19 @@ models:
 			resume: func(_, prompt string) []string {
 				return []string{"--config", "../.continue/config.yaml", "--auto", "--resume", "-p", prompt}
 			},
+		},
+		{
+			name: "OpenClaw", module: "openclaw", program: "openclaw",
+			document: true, database: ".openclaw/agents/main/agent/openclaw-agent.sqlite", damages: eventDamages,
+			env: []string{"OPENCLAW_OFFLINE=1", "OPENCLAW_NO_AUTO_UPDATE=1", "OPENCLAW_DISABLE_BONJOUR=1", "OPENCLAW_SKIP_CHANNELS=1"},
+			files: map[string]string{".openclaw/openclaw.json": `{
+				"agents": {"defaults": {"model": {"primary": "script/script"}, "skipBootstrap": true}},
+				"models": {"providers": {"script": {"baseUrl": "{model}/v1", "apiKey": "none", "api": "openai-completions",
+					"models": [{"id": "script", "name": "script", "contextWindow": 120000, "maxTokens": 8192}]}}},
+				"tools": {"profile": "coding", "exec": {"mode": "full"}}
+			}`},
+			start:  func(prompt string) []string { return []string{"agent", "--local", "--agent", "main", "-m", prompt} },
+			resume: func(_, prompt string) []string { return []string{"agent", "--local", "--agent", "main", "-m", prompt} },
 		},
 	}
 }

@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,12 +9,12 @@ import (
 // databasesTable is how the table of damaged databases begins in observations.md.
 const databasesTable = "| agent with a database | damage |"
 
-// A rowDamage is what is wrong with the rows of a session of opencode, which has the calls of a session
-// with faults. It is SQL. Call tgb is the first of two calls of a turn.
+// A rowDamage is what is wrong with the rows of a session that has the calls of a session with faults. It is
+// SQL. Call tgb is the first of two calls of a turn.
 type rowDamage struct{ name, sql string }
 
-// rowsDamages returns the damages.
-func rowsDamages() []rowDamage {
+// partDamages returns the damages of opencode and Kilo.
+func partDamages() []rowDamage {
 	const ofB = ` WHERE json_extract(data, '$.callID') = 'call_tgb'`
 	return []rowDamage{
 		{"none", `SELECT 1`},
@@ -41,6 +40,43 @@ func rowsDamages() []rowDamage {
 	}
 }
 
+// eventDamages returns the damages of OpenClaw. Its events are compressed if they are long.
+func eventDamages() []rowDamage {
+	const (
+		event  = `coalesce(event_json, unzip(event_zstd))`
+		call   = event + ` LIKE '%"id":"call_tgb"%'`
+		result = event + ` LIKE '%"toolCallId":"call_tgb"%'`
+		gone   = `DELETE FROM transcript_events WHERE `
+	)
+	becomes := func(what, where string) string {
+		return `UPDATE transcript_events SET event_json = ` + what + `, event_zstd = NULL, event_utf8_bytes = NULL, navigation_json = NULL WHERE ` + where
+	}
+	// instead puts the result of b into the first row with a note behind that with another text.
+	instead := func(behind string) string {
+		return becomes(`json_set(event_json, '$.type', 'message', '$.message', json((SELECT json_extract(`+event+`, '$.message') FROM transcript_events WHERE `+result+`)))`,
+			`seq = (SELECT min(seq) FROM transcript_events WHERE event_json LIKE '{"type":"custom"%' AND seq > (SELECT seq FROM transcript_events WHERE `+event+` LIKE '%"toolCallId":"`+behind+`"%'))`)
+	}
+	return []rowDamage{
+		{"none", `SELECT 1`},
+		{"a result is lost", gone + result},
+		{"a call is lost", gone + event + ` LIKE '%"id":"call_tga"%'`},
+		{"a result names another call", becomes(`json_set(`+event+`, '$.message.toolCallId', 'call_tgx')`, result)},
+		{"two calls of a turn have the same id", becomes(`json_set(`+event+`, '$.message.content[2].id', 'call_tgb')`, call)},
+		{"a row is torn", becomes(`substr(`+event+`, 1, 60)`, result)},
+		{"a call has two results", instead("call_tge")},
+		{"a result is before its call", instead("call_tga") + `; DELETE FROM transcript_events WHERE seq = (SELECT max(seq) FROM transcript_events WHERE ` + result + `)`},
+		{"a result is behind the next turn", instead("call_tgg") + `; DELETE FROM transcript_events WHERE seq = (SELECT min(seq) FROM transcript_events WHERE ` + result + `)`},
+		{"a call has no tool name", becomes(`json_set(`+event+`, '$.message.content[1].name', '')`, call)},
+		{"a call has no id", becomes(`json_remove(`+event+`, '$.message.content[1].id')`, call)},
+		{"a call has no arguments", becomes(`json_remove(`+event+`, '$.message.content[1].arguments')`, call)},
+		{"an output has half of a character", becomes(`replace(`+event+`, '"text":"real-42-b"', '"text":"real-42-b\ud800"')`, result)},
+		{"the messages of the user are lost", gone + event + ` LIKE '%"role":"user"%'`},
+		{"calls are in a message of the user", becomes(`json_set(`+event+`, '$.message.role', 'user')`, call)},
+		{"arguments are torn", becomes(`json_set(`+event+`, '$.message.content[1].arguments', '{"command":"printf ''real-%s-b'' 42')`, call)},
+		{"a tool name has a space", becomes(`json_set(`+event+`, '$.message.content[1].name', 'ex ec')`, call)},
+	}
+}
+
 // TestDatabasesPage: the page has a row for each damage, once. No repair takes an output out of the request, and
 // some sessions are only accepted after their repair: without them, sessions of the agent would only be checked.
 func TestDatabasesPage(t *testing.T) {
@@ -48,10 +84,11 @@ func TestDatabasesPage(t *testing.T) {
 	p := readPage(t, databasesTable)
 	known := map[string]bool{}
 	for _, a := range others() {
-		for _, d := range rowsDamages() {
-			if a.database != "" {
-				known[a.name+" "+pinned(t, a)+": "+d.name] = true
-			}
+		if a.damages == nil {
+			continue
+		}
+		for _, d := range a.damages() {
+			known[a.name+" "+pinned(t, a)+": "+d.name] = true
 		}
 	}
 	cured := 0
@@ -93,14 +130,16 @@ func curedTable(t *testing.T) string {
 	return b.String()
 }
 
-// TestRowsDamages: no two damages have the same name.
-func TestRowsDamages(t *testing.T) {
+// TestRowDamages: no two damages of an agent have the same name.
+func TestRowDamages(t *testing.T) {
 	t.Parallel()
-	names := map[string]bool{}
-	for _, d := range rowsDamages() {
-		names[d.name] = true
-	}
-	if len(names) != len(rowsDamages()) || !slices.ContainsFunc(others(), func(a agent) bool { return a.database != "" }) {
-		t.Error(names)
+	for _, damages := range [][]rowDamage{partDamages(), eventDamages()} {
+		names := map[string]bool{}
+		for _, d := range damages {
+			names[d.name] = true
+		}
+		if len(names) != len(damages) || len(names) < 15 {
+			t.Error(names)
+		}
 	}
 }

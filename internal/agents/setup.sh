@@ -22,6 +22,7 @@ packages=(
 	opencode-ai@1.18.33
 	@kilocode/cli@7.7.7
 	@continuedev/cli@1.5.47
+	openclaw@2026.9.6
 )
 for named; do
 	for i in "${!packages[@]}"; do
@@ -31,9 +32,9 @@ for named; do
 	exit 2
 done
 
-# The agents need Node.js 22. The test prefers the one in DIR.
-if [ "$(node -p 'process.versions.node.split(".")[0]')" -lt 22 ]; then
-	packages+=("$(node -p '`node-${process.platform}-${process.arch}@22.23.2`')")
+# OpenClaw needs Node.js 24, and the others 22. The test prefers the one in DIR.
+if [ "$(node -p 'process.versions.node.split(".")[0]')" -lt 24 ]; then
+	packages+=("$(node -p '`node-${process.platform}-${process.arch}@24.21.0`')")
 fi
 
 # No package runs a script, except for those that put the programs of Claude Code and opencode in their place.

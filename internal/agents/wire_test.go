@@ -151,6 +151,7 @@ func shells() []shell {
 		{"shell", func(line string) map[string]any {
 			return map[string]any{"command": []string{"bash", "-lc", line}}
 		}},
+		{"exec", func(line string) map[string]any { return map[string]any{"command": line} }},
 	}
 }
 

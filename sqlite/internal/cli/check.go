@@ -187,7 +187,7 @@ func (c *check) closing() string {
 func (c *check) instead() (lines []string) {
 	for _, s := range c.broken {
 		what := s.Instead
-		if c.fixes && s.Left != "" {
+		if (c.fixes || s.Untested) && s.Left != "" {
 			what = s.Left
 		}
 		lines = append(lines, s.Agent+": "+what+".")
@@ -270,6 +270,8 @@ func (c *check) of(s *layout.Schema, id string) engine.Options {
 	opts.Identity = id
 	if s.Repaired == "" {
 		opts.CheckOnly = "a session of " + s.Agent + " in a database is not repaired"
+	} else if s.Untested {
+		opts.CheckOnly = "its tables are not those of " + s.Repaired + ", whose sessions are repaired"
 	}
 	return opts
 }

@@ -336,8 +336,9 @@ func (x *fix) change(ctx context.Context, path string, broken []*mend) error {
 		}
 	}()
 	var changes []rows.Change
+	added := layout.Numbers{}
 	for _, m := range broken {
-		more, err := x.changes(ctx, w, m)
+		more, err := x.changes(ctx, w, m, added)
 		if err != nil {
 			return err
 		}
@@ -375,7 +376,7 @@ func (x *fix) change(ctx context.Context, path string, broken []*mend) error {
 
 // open opens a database that is to be changed, which is intact.
 func (x *fix) open(ctx context.Context, path string) (*database.Writing, error) {
-	w, err := database.OpenForWriting(ctx, path)
+	w, err := database.OpenForWriting(ctx, path, layout.FTS()...)
 	if err != nil {
 		return nil, err
 	}
@@ -391,7 +392,7 @@ func (x *fix) open(ctx context.Context, path string) (*database.Writing, error) 
 
 // changes reads a session again, now that nobody can change it, and returns its repairs as changes of
 // rows. If there are none, it says why.
-func (x *fix) changes(ctx context.Context, w *database.Writing, m *mend) (changes []rows.Change, err error) {
+func (x *fix) changes(ctx context.Context, w *database.Writing, m *mend, added layout.Numbers) (changes []rows.Change, err error) {
 	text := m.text
 	err = database.Guard(func() (err error) {
 		m.text, err = m.schema.Read(w.DB, m.id)
@@ -404,7 +405,7 @@ func (x *fix) changes(ctx context.Context, w *database.Writing, m *mend) (change
 	}
 	if err = x.settle(ctx, m); err == nil {
 		var become []edit.Edit
-		if changes, become, err = m.text.Changes(w.DB, m.fixed.Edits()); err == nil {
+		if changes, become, err = m.text.Changes(w.DB, added, m.fixed.Edits()); err == nil {
 			m.become, err = edit.Apply(m.source(), become)
 		}
 	}
@@ -422,10 +423,8 @@ func (x *fix) changes(ctx context.Context, w *database.Writing, m *mend) (change
 // prove makes changes, and returns an error if the sessions then are not what their repairs say, or if
 // anything else in the database is not as before.
 func (x *fix) prove(ctx context.Context, w *database.Writing, changes []rows.Change, broken []*mend) error {
-	for i := range changes {
-		if err := known(w, changes[i].Table); err != nil {
-			return err
-		}
+	if err := known(w, changes); err != nil {
+		return err
 	}
 	before, err := w.Foreign()
 	if err != nil {
@@ -451,13 +450,26 @@ func (x *fix) prove(ctx context.Context, w *database.Writing, changes []rows.Cha
 	return cmp.Or(err, database.Guard(w.Intact))
 }
 
-// known returns an error if a change of a table has an effect that is not known.
-func known(w *database.Writing, table string) error {
-	trigger, err := w.Trigger(table)
-	if err == nil && trigger != "" {
-		err = fmt.Errorf("its table %s has the trigger %s, whose effect is not known", table, trigger)
+// known returns an error if changes have an effect that is not known.
+func known(w *database.Writing, changes []rows.Change) error {
+	seen := map[string]bool{}
+	for i := range changes {
+		table := changes[i].Table
+		if seen[table] {
+			continue
+		}
+		seen[table] = true
+		all, err := w.Triggers(table)
+		if err != nil {
+			return err
+		}
+		for _, trigger := range all {
+			if !layout.Idle(trigger) {
+				return fmt.Errorf("its table %s has the trigger %s, whose effect is not known", table, trigger)
+			}
+		}
 	}
-	return err
+	return nil
 }
 
 // same returns an error if a session in the database is not what its repair says.

@@ -125,10 +125,10 @@ func (p *past) look(w *database.Writing, earlier []past) (made []rows.Change, mo
 
 // reverse undoes changes.
 func (x *fix) reverse(w *database.Writing, made []rows.Change) error {
+	if err := known(w, made); err != nil {
+		return err
+	}
 	for _, c := range slices.Backward(made) {
-		if err := known(w, c.Table); err != nil {
-			return err
-		}
 		c = c.Reversed()
 		if err := c.Apply(w.Conn); err != nil {
 			return err

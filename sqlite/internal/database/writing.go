@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/ext/fts5"
 
 	"github.com/toolguard/toolguard/internal/write"
 )
@@ -30,8 +31,9 @@ type Writing struct {
 var ErrInUse = errors.New("another program uses the database: close it first")
 
 // OpenForWriting opens a database, if no other program has it open, and begins a transaction in
-// which no other program can read or write.
-func OpenForWriting(ctx context.Context, path string) (*Writing, error) {
+// which no other program can read or write. It can write the virtual tables of FTS5 if one of the names is
+// a table of the database.
+func OpenForWriting(ctx context.Context, path string, fts ...string) (*Writing, error) {
 	target, err := filepath.EvalSymlinks(path)
 	if err == nil {
 		target, err = filepath.Abs(target)
@@ -67,11 +69,26 @@ func OpenForWriting(ctx context.Context, path string) (*Writing, error) {
 	}
 	conn.SetInterrupt(ctx)
 	w.DB = &DB{Conn: conn, Copied: true, path: target} // nobody else changes it
-	if err := w.begin(); err != nil {
+	err = w.begin()
+	for _, table := range fts {
+		if err == nil {
+			err = w.module(table)
+		}
+	}
+	if err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
 	return w, nil
+}
+
+// module makes a table of FTS5 known, if the database has it. What other virtual tables have is not looked at.
+func (w *Writing) module(table string) error {
+	found, err := w.word("SELECT 1 FROM sqlite_schema WHERE name = '" + table + "' AND sql LIKE 'CREATE VIRTUAL TABLE % USING fts5%'")
+	if err != nil || found == "" {
+		return err
+	}
+	return Plain(fts5.Register(w.Conn))
 }
 
 // begin locks the database. In the mode with a write-ahead log, each program that has the database
@@ -128,20 +145,20 @@ func (w *Writing) Foreign() (string, error) {
 	return w.word("SELECT count(*) FROM pragma_foreign_key_check")
 }
 
-// Trigger returns the name of a trigger of a table, "" if there is none: what it does is not known.
-func (w *Writing) Trigger(table string) (found string, err error) {
-	stmt, _, err := w.Prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE")
+// Triggers returns the names of the triggers of a table.
+func (w *Writing) Triggers(table string) (all []string, err error) {
+	stmt, _, err := w.Prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE ORDER BY name")
 	if err != nil {
-		return "", Plain(err)
+		return nil, Plain(err)
 	}
 	defer stmt.Close()
 	if err := stmt.BindText(1, table); err != nil {
-		return "", Plain(err)
+		return nil, Plain(err)
 	}
-	if stmt.Step() {
-		found = stmt.ColumnText(0)
+	for stmt.Step() {
+		all = append(all, stmt.ColumnText(0))
 	}
-	return found, Plain(stmt.Err())
+	return all, Plain(stmt.Err())
 }
 
 // Size returns the size of the database with all that is in its log.

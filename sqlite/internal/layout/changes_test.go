@@ -70,7 +70,7 @@ func TestEdits(t *testing.T) {
 			t.Fatalf("%s: %q is not once in\n%s", name, c.from, raw)
 		}
 		e := edit.Edit{Span: source.Span{Start: int64(at), End: int64(at + len(c.from))}, Text: []byte(c.to)}
-		changes, become, err := text.Changes(db, []edit.Edit{e})
+		changes, become, err := text.Changes(db, nil, []edit.Edit{e})
 		var got []string
 		for _, x := range changes {
 			now := "-"

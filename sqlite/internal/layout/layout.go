@@ -39,6 +39,12 @@ type Schema struct {
 	// Repaired says which version of the agent resumed sessions here whose rows were repaired. It is ""
 	// if none did: then sessions are only checked.
 	Repaired string
+	// Tested is a query that returns nothing unless the tables are those that were repaired. It is "" if all
+	// versions have the same ones. Find then sets Untested, and sessions are only checked.
+	Tested   string
+	Untested bool
+	// Idle are triggers of the tables that do nothing when a repair changes rows.
+	Idle []string
 	// Source is where the tables are defined, and Tried says whether databases that the agent
 	// itself wrote here were read.
 	Source string
@@ -56,8 +62,9 @@ type Rows struct {
 	// List is the last field of each object: a list of the rows of Each.
 	List string
 	Each *Rows
-	// Lines says that the text has a row on each line and nothing around them.
+	// Lines says that the text has a row on each line and nothing around them. A repair needs the Log.
 	Lines bool
+	Log   *Log
 }
 
 // A Field is what a column becomes in an object. A NULL is left out, unless Null is set.
@@ -118,10 +125,41 @@ func Find(db *database.DB) ([]*Schema, error) {
 	var found []*Schema
 	for _, s := range All() {
 		if s.in(has) {
+			if s.Untested, err = s.untested(db); err != nil {
+				return nil, err
+			}
 			found = append(found, s)
 		}
 	}
 	return found, nil
+}
+
+// untested reports whether the tables are those of a version whose sessions were not repaired.
+func (s *Schema) untested(db *database.DB) (bool, error) {
+	if s.Tested == "" {
+		return false, nil
+	}
+	stmt, _, err := db.Prepare(s.Tested)
+	if err != nil { // it has other tables
+		return true, nil //nolint:nilerr // as above
+	}
+	defer stmt.Close()
+	return !stmt.Step(), database.Plain(stmt.Err())
+}
+
+// Idle reports whether a trigger does nothing when a repair changes rows.
+func Idle(trigger string) bool {
+	return slices.ContainsFunc(All(), func(s *Schema) bool { return slices.Contains(s.Idle, trigger) })
+}
+
+// FTS returns the names of the virtual tables that a repair changes.
+func FTS() (names []string) {
+	for _, s := range All() {
+		if s.Text.Log != nil {
+			names = append(names, s.Text.Log.Search.Table)
+		}
+	}
+	return names
 }
 
 // in reports whether a database has the tables.

@@ -82,9 +82,15 @@ func openCode() *Schema {
 	}
 }
 
-// openClaw is OpenClaw since 2026.8: the lines of its session logs, those of 1 KB and more
-// compressed.
+// openClaw is OpenClaw since 2026.8: the lines of its session logs, those of 1 KB and more compressed. It
+// writes a log again in the same way (replaceSqliteTranscriptEventsInTransaction): with the ids of rows, the
+// path to the leaf, and another generation. It does not resume a session with needs_rebuild, and does not
+// rebuild it then.
 func openClaw() *Schema {
+	text := func(path string) string {
+		return "nullif(trim(iif(json_type(event, '" + path + "') = 'text', json_extract(event, '" + path + "'), NULL), ' ' || char(9, 10, 13)), '')"
+	}
+	const at = "coalesce(CAST(round(unixepoch(json_extract(event, '$.timestamp'), 'subsec') * 1000) AS INTEGER), earlier)"
 	return &Schema{
 		Agent: "OpenClaw", Dialect: "pi",
 		Tables: map[string][]string{
@@ -93,15 +99,58 @@ func openClaw() *Schema {
 		},
 		Sessions: "SELECT DISTINCT e.session_id, w.session_key, NULL, NULL, w.updated_at FROM transcript_events AS e LEFT JOIN session_windows AS w ON w.session_id = e.session_id",
 		Text: Rows{
+			Table: "transcript_events", Key: "rowid",
 			Query:  "SELECT seq, coalesce(event_json, event_zstd) AS event FROM transcript_events WHERE session_id = ? ORDER BY seq",
 			Fields: []Field{{Column: "event", Is: Whole}},
 			Lines:  true,
+			Log: &Log{
+				Session: "session_id", Number: "seq", Body: []string{"event_json", "event_zstd"},
+				Written: []Column{{"event_json", "event"}, {"event_zstd", "NULL"}, {"event_utf8_bytes", "octet_length(event)"}, {"navigation_json", "NULL"}},
+				Time:    Column{"created_at", at},
+				Index:   "transcript_event_identities",
+				Indexed: []Column{
+					{"event_id", text("$.id")},
+					{"event_type", "iif(json_type(event, '$.type') = 'text', json_extract(event, '$.type'), NULL)"},
+					{"parent_id", "iif(json_type(event, '$.parentId') = 'text', json_extract(event, '$.parentId'), NULL)"},
+					{"message_idempotency_key", text("$.message.idempotencyKey")},
+				},
+				Path: Path{
+					Table: "session_transcript_active_events", Number: "event_seq", Position: "active_position",
+					Columns: []Column{{"message_position", "messages"}, {"context_eligible", "json_type(event, '$.message.excludeFromContext') IS NOT 'true'"}},
+					Kinds: []string{
+						"message", "thinking_level_change", "model_change", "compaction", "branch_summary", "custom", "custom_message", "label", "session_info",
+					},
+					Others: []string{"leaf", "reset"},
+				},
+				Search: Search{
+					Table: "session_transcript_fts", Of: "session_transcript_fts_rows", ID: "message_id",
+					Columns: []Column{
+						{"text", `iif(json_extract(event, '$.type') = 'message' AND json_extract(event, '$.message.role') IN ('user', 'assistant'), CASE json_type(event, '$.message.content')
+							WHEN 'text' THEN nullif(trim(json_extract(event, '$.message.content'), ' ' || char(9, 10, 13)), '')
+							WHEN 'array' THEN (SELECT group_concat(json_extract(value, '$.text'), char(10) ORDER BY key) FROM json_each(event, '$.message.content')
+								WHERE type = 'object' AND json_extract(value, '$.type') IN ('text', 'input_text', 'output_text') AND json_type(value, '$.text') = 'text' AND trim(json_extract(value, '$.text'), ' ' || char(9, 10, 13)) <> '') END, NULL)`},
+						{"role", "json_extract(event, '$.message.role')"},
+						{"timestamp", "CAST(" + at + " AS REAL)"},
+					},
+				},
+				Marked: []Mark{
+					{"session_transcript_index_state", []Column{{"indexed_seq", "last"}, {"leaf_event_id", "leaf"}, {"needs_rebuild", "0"}, {"active_event_count", "events"}, {"active_message_count", "messages"}}},
+					{"transcript_rewrite_watermarks", []Column{{"generation", "lower(hex(randomblob(16)))"}}},
+					{"session_windows", []Column{{"transcript_updated_at", "max(coalesce(transcript_updated_at, -1), coalesce(transcript_observed_at, -1)) + 1"}}},
+				},
+			},
 		},
 		Elsewhere: "SELECT count(*) FROM session_transcript_cold_archives",
 		Why:       "OpenClaw has moved them to its archive",
-		Instead:   "it answers calls without a result itself when it resumes a session. For other errors, start a new session; toolguard-sqlite dump DATABASE SESSION | toolguard show - shows what was said",
-		Source:    "https://github.com/openclaw/openclaw/tree/main/src/state",
-		Tried:     "OpenClaw 2026.9.6",
+		Instead:   "it answers calls without a result itself when it resumes a session. For other errors, close it, and then: toolguard sqlite fix --write DATABASE",
+		Left:      "start a new session; toolguard sqlite dump DATABASE SESSION | toolguard extract - writes what was said",
+		Repaired:  "OpenClaw 2026.9.6",
+		Tested:    "SELECT 1 FROM schema_meta WHERE role = 'agent' AND schema_version = 23",
+		// Of session_windows, a repair changes a column that they are not about. The last one removes what is
+		// removed already.
+		Idle:   []string{"session_windows_canonical_pending_after_insert", "session_windows_canonical_pending_after_update", "session_windows_canonical_pending_after_delete", "session_transcript_fts_rows_after_delete"},
+		Source: "https://github.com/openclaw/openclaw/tree/main/src/state",
+		Tried:  "OpenClaw 2026.9.6",
 	}
 }
 

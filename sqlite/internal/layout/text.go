@@ -29,6 +29,8 @@ type Text struct {
 	Bad   []Bad
 	Rows  int
 
+	of      *Schema
+	id      string // of the session
 	rows    []element
 	holders []element
 
@@ -116,7 +118,7 @@ var errNoRow = errors.New("no row has its id")
 
 // Read returns the text of a session.
 func (s *Schema) Read(db *database.DB, id string) (*Text, error) {
-	w := &writer{db: db, text: &Text{}}
+	w := &writer{db: db, text: &Text{of: s, id: id}}
 	defer w.close()
 	if err := w.rows(&s.Text, id, 0); err != nil {
 		w.text.Close()
@@ -139,16 +141,14 @@ type writer struct {
 	text  *Text
 	stmts []*sqlite3.Stmt // by depth
 	names []map[string]int
-	unzip *zstd.Decoder
+	unzip unzipper
 }
 
 func (w *writer) close() {
 	for _, s := range w.stmts {
 		_ = database.Guard(s.Close) // SQLite reports the last error of a statement again
 	}
-	if w.unzip != nil {
-		w.unzip.Close()
-	}
+	w.unzip.close()
 }
 
 func (w *writer) put(text string) error {
@@ -387,7 +387,7 @@ func (w *writer) whole(at cellsOf, stmt *sqlite3.Stmt, column string) error {
 	switch stmt.ColumnType(col) {
 	case sqlite3.BLOB:
 		var err error
-		if raw, err = w.unpack(stmt.ColumnRawBlob(col)); err != nil {
+		if raw, err = w.unzip.unpack(stmt.ColumnRawBlob(col)); err != nil {
 			w.text.Bad = append(w.text.Bad, Bad{at.id, column, err.Error()})
 			return w.put("null")
 		}
@@ -411,19 +411,27 @@ func (w *writer) whole(at cellsOf, stmt *sqlite3.Stmt, column string) error {
 	return err
 }
 
-// unpack unpacks zstd.
-func (w *writer) unpack(packed []byte) ([]byte, error) {
-	if w.unzip == nil {
+// An unzipper unpacks zstd.
+type unzipper struct{ decoder *zstd.Decoder }
+
+func (u *unzipper) unpack(packed []byte) ([]byte, error) {
+	if u.decoder == nil {
 		var err error
-		if w.unzip, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostUnpacked)); err != nil {
+		if u.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostUnpacked)); err != nil {
 			return nil, err
 		}
 	}
-	raw, err := w.unzip.DecodeAll(packed, nil)
+	raw, err := u.decoder.DecodeAll(packed, nil)
 	if err != nil {
 		return nil, fmt.Errorf("its zstd cannot be unpacked: %w", err)
 	}
 	return raw, nil
+}
+
+func (u *unzipper) close() {
+	if u.decoder != nil {
+		u.decoder.Close()
+	}
 }
 
 // fault says why a text is not JSON, "" if it is.

@@ -122,7 +122,7 @@ func name(n string) string { return `"` + strings.ReplaceAll(n, `"`, `""`) + `"`
 var ErrMoved = errors.New("the row is not as it was read")
 
 // Apply makes a change inside of a transaction. Exactly one row changes, which is as it was before,
-// or there is an error.
+// or there is an error. A virtual table changes rows of its own tables, too.
 func (c *Change) Apply(conn *sqlite3.Conn) error {
 	var sql strings.Builder
 	var args []Value
@@ -156,7 +156,19 @@ func (c *Change) Apply(conn *sqlite3.Conn) error {
 	if err := run(conn, sql.String(), args, nil); err != nil {
 		return fmt.Errorf("row %s: %w", c.Row(), database.Plain(err))
 	}
-	if n := conn.TotalChanges() - total; n != 1 || conn.Changes() != 1 {
+	one := conn.Changes() == 1
+	if n := conn.TotalChanges() - total; one && n > 1 {
+		virtual, err := Query(conn, "SELECT 1 FROM pragma_table_list WHERE schema = 'main' AND type = 'virtual' AND name = ?", TextOf([]byte(c.Table)))
+		if err != nil {
+			return err
+		}
+		if one = len(virtual) > 0; one { // what it has not written yet is no part of the next change
+			if err := conn.Exec("SAVEPOINT virtual; RELEASE virtual"); err != nil {
+				return fmt.Errorf("row %s: %w", c.Row(), database.Plain(err))
+			}
+		}
+	}
+	if !one || conn.TotalChanges() == total {
 		return fmt.Errorf("row %s: %w", c.Row(), ErrMoved)
 	}
 	return nil
@@ -197,19 +209,11 @@ const (
 
 // State compares the row of a change with what it was and became.
 func (c *Change) State(conn *sqlite3.Conn) (State, error) {
-	var is [][]Value
 	columns := make([]string, len(c.Columns))
 	for i, n := range c.Columns {
 		columns[i] = name(n)
 	}
-	sql := fmt.Sprintf("SELECT %s FROM %s WHERE %s = ?", strings.Join(columns, ", "), name(c.Table), name(c.Key))
-	err := run(conn, sql, []Value{c.ID}, func(stmt *sqlite3.Stmt) {
-		row := make([]Value, stmt.ColumnCount())
-		for i := range row {
-			row[i] = column(stmt, i)
-		}
-		is = append(is, row)
-	})
+	is, err := Query(conn, fmt.Sprintf("SELECT %s FROM %s WHERE %s = ?", strings.Join(columns, ", "), name(c.Table), name(c.Key)), c.ID)
 	holds := func(want []Value) bool {
 		if want == nil {
 			return len(is) == 0
@@ -218,7 +222,7 @@ func (c *Change) State(conn *sqlite3.Conn) (State, error) {
 	}
 	switch {
 	case err != nil:
-		return Changed, database.Plain(err)
+		return Changed, err
 	case holds(c.After):
 		return After, nil
 	case holds(c.Before):
@@ -227,6 +231,9 @@ func (c *Change) State(conn *sqlite3.Conn) (State, error) {
 	return Changed, nil
 }
 
+// IntOf returns a number as a value.
+func IntOf(n int64) Value { return Value{Kind: Int, Int: n} }
+
 // Update returns the change of a column of the row with an id, which has the value before.
 func Update(table, key string, id Value, col string, before, after Value) Change {
 	return Change{table, key, id, []string{col}, []Value{before}, []Value{after}}
@@ -234,49 +241,71 @@ func Update(table, key string, id Value, col string, before, after Value) Change
 
 // Read returns the value of a column of the one row with an id.
 func Read(conn *sqlite3.Conn, table, key string, id Value, col string) (v Value, err error) {
-	n := 0
-	err = run(conn, fmt.Sprintf("SELECT %s FROM %s WHERE %s = ?", name(col), name(table), name(key)), []Value{id}, func(stmt *sqlite3.Stmt) {
-		v = column(stmt, 0)
-		n++
-	})
-	if err == nil && n != 1 {
-		err = fmt.Errorf("%d rows of %s have the id %s, expected one", n, table, id.Bytes)
+	all, err := Query(conn, fmt.Sprintf("SELECT %s FROM %s WHERE %s = ?", name(col), name(table), name(key)), id)
+	if err == nil && len(all) != 1 {
+		err = fmt.Errorf("%d rows of %s have the id %s, expected one", len(all), table, id.Bytes)
 	}
-	return v, database.Plain(err)
+	if err != nil {
+		return v, err
+	}
+	return all[0][0], nil
 }
 
 // Remove returns the change that removes the one row with an id.
 func Remove(conn *sqlite3.Conn, table, key string, id Value) (Change, error) {
-	c := Change{Table: table, Key: key, ID: id}
-	// A row that is added again keeps its number, if the table has numbers and a name for them.
-	err := run(conn, "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0", []Value{TextOf([]byte(table))}, func(stmt *sqlite3.Stmt) {
-		c.Columns = append(c.Columns, stmt.ColumnText(0))
+	all, err := Removals(conn, table, key, name(key)+" = ?", id)
+	if err == nil && len(all) != 1 {
+		err = fmt.Errorf("%d rows of %s have the id %s, expected one", len(all), table, id.Bytes)
+	}
+	if err != nil {
+		return Change{Table: table, Key: key, ID: id}, err
+	}
+	return all[0], nil
+}
+
+// Removals returns the changes that remove all rows for which a condition of SQL is true.
+func Removals(conn *sqlite3.Conn, table, key, where string, args ...Value) (changes []Change, err error) {
+	var columns []string
+	err = run(conn, "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0", []Value{TextOf([]byte(table))}, func(stmt *sqlite3.Stmt) {
+		columns = append(columns, stmt.ColumnText(0))
 	})
 	if err != nil {
-		return c, database.Plain(err)
+		return nil, database.Plain(err)
 	}
-	if !slices.ContainsFunc(c.Columns, func(n string) bool { return strings.EqualFold(n, "rowid") }) {
-		err := run(conn, fmt.Sprintf("SELECT rowid FROM %s LIMIT 0", name(table)), nil, nil)
-		if err == nil {
-			c.Columns = append([]string{"rowid"}, c.Columns...)
+	if len(columns) == 0 {
+		return nil, fmt.Errorf("no such table: %s", table)
+	}
+	// A row that is added again keeps its number, if the table has numbers and a name for them.
+	if !slices.ContainsFunc(columns, func(n string) bool { return strings.EqualFold(n, "rowid") }) {
+		if run(conn, fmt.Sprintf("SELECT rowid FROM %s LIMIT 0", name(table)), nil, nil) == nil {
+			columns = append([]string{"rowid"}, columns...)
 		}
 	}
-	columns := make([]string, len(c.Columns))
-	for i, n := range c.Columns {
-		columns[i] = name(n)
+	list := make([]string, len(columns))
+	for i, n := range columns {
+		list[i] = name(n)
 	}
-	n := 0
-	err = run(conn, fmt.Sprintf("SELECT %s FROM %s WHERE %s = ?", strings.Join(columns, ", "), name(table), name(key)), []Value{id}, func(stmt *sqlite3.Stmt) {
-		n++
-		c.Before = make([]Value, len(columns))
-		for i := range columns {
-			c.Before[i] = column(stmt, i)
+	at := slices.Index(columns, key)
+	if at < 0 {
+		return nil, fmt.Errorf("the table %s has no column %s", table, key)
+	}
+	all, err := Query(conn, fmt.Sprintf("SELECT %s FROM %s WHERE %s", strings.Join(list, ", "), name(table), where), args...)
+	for _, row := range all {
+		changes = append(changes, Change{Table: table, Key: key, ID: row[at], Columns: columns, Before: row})
+	}
+	return changes, err
+}
+
+// Query returns the rows of a query.
+func Query(conn *sqlite3.Conn, sql string, args ...Value) (all [][]Value, err error) {
+	err = run(conn, sql, args, func(stmt *sqlite3.Stmt) {
+		row := make([]Value, stmt.ColumnCount())
+		for i := range row {
+			row[i] = column(stmt, i)
 		}
+		all = append(all, row)
 	})
-	if err == nil && n != 1 {
-		err = fmt.Errorf("%d rows of %s have the id %s, expected one", n, table, id.Bytes)
-	}
-	return c, database.Plain(err)
+	return all, database.Plain(err)
 }
 
 // Encode writes changes, one a line.

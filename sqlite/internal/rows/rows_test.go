@@ -164,3 +164,48 @@ func TestMoved(t *testing.T) {
 		}
 	}
 }
+
+// TestVirtual: a row of a virtual table is changed as one of another table, although the virtual table changes more
+// rows of its own.
+func TestVirtual(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.db")
+	fixture.Exec(t, path, "CREATE VIRTUAL TABLE v_fts USING fts5(text, n UNINDEXED); INSERT INTO v_fts (rowid, text, n) VALUES (7, 'a b', 1.0); CREATE TABLE t (k); INSERT INTO t VALUES (1); CREATE TRIGGER d AFTER DELETE ON t BEGIN DELETE FROM v_fts WHERE rowid = 9; END")
+	conn := fixture.Open(t, path)
+	defer conn.Close()
+	before := fixture.Rows(t, path)
+	gone, err := rows.Remove(conn, "v_fts", "rowid", rows.IntOf(7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := rows.Remove(conn, "t", "k", rows.IntOf(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Exec("BEGIN"); err != nil {
+		t.Fatal(err)
+	}
+	back, again := gone.Reversed(), other.Reversed()
+	for _, c := range []*rows.Change{&gone, &other, &again, &back} {
+		if err := c.Apply(conn); err != nil {
+			t.Fatalf("%+v: %v", c, err)
+		}
+		expect(t, conn, c, rows.After)
+	}
+	if err := conn.Exec("INSERT INTO v_fts (v_fts) VALUES ('integrity-check'); COMMIT"); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(before, fixture.Rows(t, path)); diff != "" {
+		t.Errorf("rows after all (-want +got):\n%s", diff)
+	}
+	gone.Before[1] = rows.TextOf([]byte("b"))
+	if err := gone.Apply(conn); !errors.Is(err, rows.ErrMoved) {
+		t.Error(err)
+	}
+	if _, err := rows.Removals(conn, "none", "k", "1"); err == nil || err.Error() != "no such table: none" {
+		t.Error(err)
+	}
+	if _, err := rows.Removals(conn, "t", "none", "1"); err == nil || err.Error() != "the table t has no column none" {
+		t.Error(err)
+	}
+}
