@@ -19,9 +19,17 @@ import (
 var errUnmapped = errors.New("the repair changes more of the text than what its rows hold")
 
 // Changes returns what the edits of a text are as changes of the rows that it was made of: columns get
-// another text, and rows are removed. All bytes of a column that are outside of the edits stay. become
+// another text, and rows are removed, also those that are torn. All bytes of a column that are outside of the edits stay. become
 // are the edits of the text that the rows then have: fields of a column are before those of others.
 func (t *Text) Changes(db *database.DB, edits []edit.Edit) (changes []rows.Change, become []edit.Edit, err error) {
+	for i := range t.Torn {
+		b := &t.Torn[i]
+		c, err := rows.Remove(db.Conn, b.rows.Table, b.rows.Key, rows.TextOf([]byte(b.Row)))
+		if err != nil {
+			return nil, nil, fmt.Errorf("row %s: %w", b.Row, err)
+		}
+		changes = append(changes, c)
+	}
 	edits = slices.Clone(edits)
 	for i := range edits {
 		if edits[i], err = t.tight(edits[i]); err != nil {
