@@ -56,7 +56,9 @@ messages that are repaired, each only if it is still as it was read. Then the
 sessions are read and checked again, and SQLite checks the whole database. If
 anything is not as it should be, nothing changes. Before that, the database is
 copied to the state directory. --undo gives the rows of the last repair their
-former values, if nothing has changed them since.
+former values, if nothing has changed them since. If nothing else has changed
+either, it restores the whole file. A part of a message that is not JSON stops
+opencode and Kilo; --unsafe removes it.
 
 Exit codes: 0 if there are no findings at or above --fail-on, 1 if there are, 2
 if a session could not be repaired or restored, or the command line is wrong.
