@@ -46,7 +46,8 @@ type Entry struct {
 	// Rules are the rules whose findings were repaired.
 	Rules []string `json:"rules"`
 	// Rows is the name of the file with the rows of a database that the run was about to change,
-	// beside the copy; "" for other files. Then After is not known.
+	// beside the copy; "" for other files. Then After is only known if the copy has all bytes of the
+	// database.
 	Rows string `json:"rows,omitempty"`
 }
 
@@ -264,6 +265,12 @@ func (k *Kept) RecordRows(write func(w io.Writer) error) error {
 	if err != nil {
 		return err
 	}
+	return k.record()
+}
+
+// RecordAfter writes the line of a database once more, which then says what the database has become.
+func (k *Kept) RecordAfter(is Content) error {
+	k.entry.After = is
 	return k.record()
 }
 

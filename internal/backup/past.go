@@ -58,6 +58,9 @@ func Runs(root string) ([]*Past, error) {
 				p.Torn = true
 				continue
 			}
+			if n := len(p.Entries); n > 0 && p.Entries[n-1].Copy == e.Copy { // it says more of the same
+				p.Entries = p.Entries[:n-1]
+			}
 			p.Entries = append(p.Entries, e)
 		}
 		out = append(out, p)

@@ -245,6 +245,9 @@ type combinedReader struct {
 	answered map[string]int32
 	// noResult holds the calls that need no result, by raw id.
 	noResult map[string]int32
+	// strict is set if the agent sends only what the state of a call names: the Result of a call that
+	// is done, and the Failure of one that failed.
+	strict bool
 	// resent is set if the agent sends a result in an element of its own besides the one in the
 	// record of its call. Otherwise one of them is a copy. Then resent describes the list in the
 	// record of a call, in which other results may be too.
@@ -433,6 +436,9 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 	}
 	answered := payload.Exists() && payload.Kind() != source.Null
 	switch {
+	case r.strict && !rs.proves(rec, state):
+		call.Held = answered
+		state = transcript.CallOpen
 	case said == nil && answered:
 		state = transcript.CallDone
 	case rs.Answered && answered && state != transcript.CallFailed:
@@ -567,6 +573,11 @@ func (d *Combined) IDKey(message source.Value, at source.Span) string {
 // noID reports whether an id is absent, null or empty.
 func noID(id source.Value) bool {
 	return id.Kind() == source.None || id.Kind() == source.Null || id.Kind() == source.String && len(id.Raw()) <= 2
+}
+
+// proves reports whether a record has the content that its state names.
+func (rs *Records) proves(rec source.Value, state transcript.CallState) bool {
+	return state == transcript.CallDone && isSet(rs.Result.In(rec)) || state == transcript.CallFailed && isSet(rs.Failure.In(rec))
 }
 
 // payload returns the content of the result in a record.

@@ -330,6 +330,7 @@ func All() []*Dialect {
 		Kiro,
 		Inspect,
 		ClaudeStreamJSON,
+		Cursor,
 		CursorStreamJSON,
 		QwenCode,
 		Codex,

@@ -27,7 +27,8 @@ var OpenCode = &Dialect{
 		"decisive if part.sessionID and part.type",
 		"decisive if sessionID and messageID and type",
 	}},
-	Fold: &Fold{ID: "part.id|id"},
+	Members: Members{transcript.MemberArguments: "state.input"},
+	Fold:    &Fold{ID: "part.id|id"},
 	Strip: []Trace{
 		"@this if sessionID and type=reasoning",
 		"parts.#.metadata.*." + sdkSealed,
@@ -45,24 +46,35 @@ var OpenCode = &Dialect{
 			State: "state.status", States: []StateName{
 				{Written: "pending", State: transcript.CallOpen},
 				{Written: "running", State: transcript.CallOpen},
-				{Written: "completed", State: transcript.CallDone},
+				{Written: "completed", State: transcript.CallDone, Answer: []Setting{{To: "state.output", Raw: `"$text"`}}},
 				{Written: "error", State: transcript.CallFailed},
 			},
 			Result: "state.output", Failure: "state.error",
 			Answer: []Setting{
 				{To: "state.status", Raw: `"error"`},
-				{To: "state.error", Raw: `"$text"`},
+				{To: "state.error", Raw: `"$text"`, Keep: true},
 			},
 		}},
 	}},
 }
 
-// openCodeMessages are messages whose parts record when a call began and ended.
+// openCodeMessages are messages whose parts record when a call began and ended. opencode sends the
+// field that the status of a part names, and fails without the output of a finished call.
 type openCodeMessages struct{ *Combined }
+
+// Reader implements Driver.
+func (d openCodeMessages) Reader(b *transcript.Builder) Reader {
+	r := d.reader(b)
+	r.strict = true
+	return hook(&r)
+}
 
 // WriteState implements StateWriter.
 func (d openCodeMessages) WriteState(message source.Value, at source.Span, text string) []Member {
 	set := d.Combined.WriteState(message, at, text)
+	if len(set) == 0 {
+		set = d.complete(message, at)
+	}
 	if len(set) == 0 {
 		return nil
 	}
@@ -79,6 +91,24 @@ func (d openCodeMessages) WriteState(message source.Value, at source.Span, text 
 	if !Lens("state.time.start").Leads(part) {
 		put("state.time.start", "info.time.created|timestamp")
 	}
-	put("state.time.end", "state.time.start|info.time.completed|info.time.created|timestamp")
+	if !Lens("state.time.end").Leads(part) {
+		put("state.time.end", "state.time.start|info.time.completed|info.time.created|timestamp")
+	}
 	return set
+}
+
+// complete returns what makes the output that a part has the result of its call.
+func (d openCodeMessages) complete(message source.Value, at source.Span) []Member {
+	rs := &d.Records[0]
+	for part := range rs.elements(message) {
+		output, state := rs.Result.In(part), rs.state(part)
+		switch {
+		case part.Span() != at || output.Kind() != source.String:
+		case state != nil && state.State == transcript.CallFailed:
+			return []Member{{Object: part, Path: []string{"state", "error"}, Raw: string(output.Raw())}}
+		default:
+			return []Member{{Object: part, Path: []string{"state", "status"}, Raw: `"completed"`, Left: state != nil}}
+		}
+	}
+	return nil
 }

@@ -367,8 +367,13 @@ func (c *Context) insertion(i int) *operation.Operation {
 	call := &c.Calls[i]
 	turn := c.turn(call.Message)
 	if call.Answer == transcript.AnswerOwnRecord {
-		op, do := turnOp[operation.SetState](c, turn, operation.Additive, "record a placeholder as the result of the call")
-		if do.Calls = append(do.Calls, int32(i)); len(do.Calls) > 1 {
+		op, do := turnOp[operation.SetState](c, turn, operation.Additive, "")
+		do.Calls = append(do.Calls, int32(i))
+		held := slices.ContainsFunc(do.Calls, func(k int32) bool { return c.Calls[k].Held })
+		switch op.Title = "record a placeholder as the result of the call"; {
+		case held:
+			op.Title = "complete the record of the call"
+		case len(do.Calls) > 1:
 			op.Title = "record placeholders as the results of the calls"
 		}
 		return op

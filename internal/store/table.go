@@ -296,10 +296,10 @@ func All() []Store {
 			Mends: Mends{Rules: openCalls, Source: "https://github.com/zed-industries/zed/blob/main/crates/agent/src/thread.rs"},
 		},
 		{
-			Agent:     "Cursor",
+			Agent: "Cursor", Read: true,
 			Databases: []string{"APP/Cursor/User/globalStorage/state.vscdb"},
-			Instead:   "Cursor has no export that toolguard reads; export the chat as Markdown, for a new chat",
-			Source:    "https://agentgrep.org/backends/cursor-ide/",
+			Instead:   "export the chat as Markdown, for a new chat",
+			Source:    "https://github.com/michaeldhood/chatrxiv/blob/main/docs/cursor/storage-reference.md",
 		},
 	}
 }

@@ -515,6 +515,9 @@ type Call struct {
 	Unread bool
 	// WrongRole marks a call in a message whose role cannot make calls.
 	WrongRole bool
+	// Held marks a call whose record has the content of a result, but not as its state says, so that
+	// it is not sent.
+	Held bool
 	// Unsent marks a call that the client leaves out of its requests, although it reads it.
 	Unsent bool
 }

@@ -226,7 +226,7 @@ func (c *check) database(ctx context.Context, path string) error {
 // session checks a session. Its error ends the run.
 func (c *check) session(ctx context.Context, l *library, s *shelf, id string) error {
 	path := name(l.path, id)
-	text, err := l.read(s, id)
+	text, err := l.read(s, id, (*layout.Schema).Read)
 	if err != nil {
 		c.fail(path, about(path, err))
 		return ctx.Err()

@@ -82,7 +82,7 @@ func (a *app) dump(ctx context.Context, path string, ids []string, out string) e
 
 // dumpSession writes a session, and reports whether it could be read completely.
 func (a *app) dumpSession(l *library, s *shelf, x *layout.Session, out string, taken map[string]bool) (bool, error) {
-	text, err := l.read(s, x.ID)
+	text, err := l.read(s, x.ID, (*layout.Schema).Read)
 	if err != nil {
 		if l.ctx.Err() != nil || out == "" {
 			return false, err

@@ -56,7 +56,9 @@ messages that are repaired, each only if it is still as it was read. Then the
 sessions are read and checked again, and SQLite checks the whole database. If
 anything is not as it should be, nothing changes. Before that, the database is
 copied to the state directory. --undo gives the rows of the last repair their
-former values, if nothing has changed them since.
+former values, if nothing has changed them since. If nothing else has changed
+either, it restores the whole file. A part of a message that is not JSON stops
+opencode and Kilo; --unsafe removes it.
 
 Exit codes: 0 if there are no findings at or above --fail-on, 1 if there are, 2
 if a session could not be repaired or restored, or the command line is wrong.
@@ -206,7 +208,7 @@ type mend struct {
 
 // session shows the repairs of a session, or reports whether they are to be made.
 func (x *fix) session(ctx context.Context, l *library, s *shelf, m *mend) (wanted bool, err error) {
-	if m.text, err = l.read(s, m.id); err != nil {
+	if m.text, err = l.read(s, m.id, x.reading(m)); err != nil {
 		x.fail(m.path, about(m.path, err))
 		return false, ctx.Err()
 	}
@@ -223,10 +225,24 @@ func (x *fix) session(ctx context.Context, l *library, s *shelf, m *mend) (wante
 		return false, nil
 	case err != nil: // it was checked, and must not be repaired
 		x.refuse(m, err)
-	case m.fixed.Changed() && x.flags.write:
+	case x.flags.write && (m.fixed.Changed() || len(m.text.Torn) > 0):
 		return true, nil
+	default:
+		for _, b := range m.text.Torn {
+			x.failing = true
+			x.complain(fmt.Sprintf("%s; --write removes the row", about(m.path, b)))
+		}
 	}
 	return false, x.take(ctx, m, false)
+}
+
+// reading returns how the text of a session is read. With --unsafe, it has no torn rows, which the agent would
+// not read, nor the others.
+func (x *fix) reading(m *mend) reading {
+	if x.flags.unsafe && m.schema.Repaired != "" {
+		return (*layout.Schema).ReadWhole
+	}
+	return (*layout.Schema).Read
 }
 
 // settle computes the repairs of a session.
@@ -251,6 +267,15 @@ func (x *fix) refuse(m *mend, err error) {
 	if m.fixed != nil {
 		m.fixed = m.fixed.Unrepaired()
 	}
+	x.leave(m)
+}
+
+// leave prints that rows are torn and stay.
+func (x *fix) leave(m *mend) {
+	for _, b := range m.text.Torn {
+		x.fail(m.path, about(m.path, b))
+	}
+	m.text.Torn = nil
 }
 
 // take reports the repairs of a session, and what is left. Its error ends the run.
@@ -304,6 +329,12 @@ func (x *fix) write(ctx context.Context, path string, broken []*mend) error {
 		if err != nil && m.fixed.Changed() {
 			x.summary.Refuse(m.path, err)
 			m.fixed = m.fixed.Unrepaired()
+		}
+		if err != nil {
+			x.leave(m)
+		}
+		for _, b := range m.text.Torn {
+			x.say(about(m.path, b).Error() + "; removed the row")
 		}
 		if err := x.take(ctx, m, err == nil); err != nil {
 			return err
@@ -370,6 +401,11 @@ func (x *fix) change(ctx context.Context, path string, broken []*mend) error {
 	if err := w.Commit(); err != nil {
 		return fmt.Errorf("%w; the database as it was is saved as %s", err, kept.Name())
 	}
+	if w.Exact { // otherwise, and if this fails, --undo restores the rows
+		if is, err := describe(w); err == nil {
+			_ = kept.RecordAfter(is)
+		}
+	}
 	x.say(fmt.Sprintf("%s: changed %s; the database as it was is saved as %s", path, count(len(changes), "row"), kept.Name()))
 	return nil
 }
@@ -395,7 +431,7 @@ func (x *fix) open(ctx context.Context, path string) (*database.Writing, error) 
 func (x *fix) changes(ctx context.Context, w *database.Writing, m *mend, added layout.Numbers) (changes []rows.Change, err error) {
 	text := m.text
 	err = database.Guard(func() (err error) {
-		m.text, err = m.schema.Read(w.DB, m.id)
+		m.text, err = x.reading(m)(m.schema, w.DB, m.id)
 		return err
 	})
 	if err != nil {
@@ -436,7 +472,7 @@ func (x *fix) prove(ctx context.Context, w *database.Writing, changes []rows.Cha
 		}
 	}
 	for _, m := range broken {
-		if m.fixed == nil || !m.fixed.Changed() {
+		if m.fixed == nil || !m.fixed.Changed() && len(m.text.Torn) == 0 {
 			continue
 		}
 		if err := x.same(ctx, w, m); err != nil {

@@ -119,6 +119,11 @@ func TestKilled(t *testing.T) {
 		if got := ran(t, process(t, v.home, "fix", "--undo", v.path)); got.code != exitOK || !maps.Equal(fixture.Rows(t, v.path), v.old) {
 			t.Errorf("%+v", got)
 		}
+		for name := range fixture.Files(t, filepath.Dir(v.path)) {
+			if strings.HasPrefix(name, ".") {
+				t.Errorf("%s: %s is left", v.mode, name)
+			}
+		}
 	}
 }
 
@@ -385,6 +390,98 @@ func TestFixLog(t *testing.T) {
 	talk(t, home, path, says{args: []string{"fix", "--write"}, code: exitTrouble, stdout: "*", stderr: program + ": DB: its table part has the trigger t, whose effect is not known\n" + notRepaired})
 	if diff := cmp.Diff(files, fixture.Files(t, dir)); diff != "" {
 		t.Errorf("files changed:\n%s", diff)
+	}
+}
+
+// TestUndoWhole: if a database is exactly what its repair left, undo gives back all of its bytes, and its time. If
+// that cannot be, it restores the rows.
+func TestUndoWhole(t *testing.T) {
+	t.Parallel()
+	const (
+		whole = "DB: restored the database as it was before the repair " + firstRun + "\n"
+		byRow = "DB: restored 1 row of the repair " + firstRun + "\n"
+	)
+	edit := func(name, from, to string) func(t *testing.T, home, path string) {
+		return func(t *testing.T, home, _ string) {
+			t.Helper()
+			name := filepath.Join(home, "toolguard", "databases", firstRun, name)
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if from == "" {
+				text = text[:bytes.IndexByte(text, '\n')+1] // as if it was killed before the next line
+			}
+			if err := os.WriteFile(name, bytes.Replace(text, []byte(from), []byte(to), 1), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		first, later string // SQL before and after the repair
+		also         func(t *testing.T, home, path string)
+		want         string
+	}{
+		"delete":                {`PRAGMA journal_mode=DELETE`, ``, nil, whole},
+		"persist":               {`PRAGMA journal_mode=PERSIST; UPDATE session SET title = title`, ``, nil, whole},
+		"wal":                   {`PRAGMA journal_mode=WAL`, ``, nil, whole},
+		"vacuum":                {`PRAGMA auto_vacuum=FULL; VACUUM`, ``, nil, whole},
+		"read since":            {`PRAGMA journal_mode=WAL`, `SELECT count(*) FROM part`, nil, whole},
+		"another row":           {``, `UPDATE session SET title = 'x' WHERE id = 'ses_2'`, nil, byRow},
+		"another row, wal":      {`PRAGMA journal_mode=WAL`, `UPDATE session SET title = 'x' WHERE id = 'ses_2'`, nil, byRow},
+		"vacuum since":          {``, `VACUUM`, nil, byRow},
+		"another mode":          {``, `PRAGMA journal_mode=WAL`, nil, byRow},
+		"the copy is damaged":   {``, ``, edit("0001-a.db", "Read both", "Read Both"), byRow},
+		"killed before the end": {``, ``, edit("manifest.jsonl", "", ""), byRow},
+		"two names": {``, ``, func(t *testing.T, _, path string) {
+			t.Helper()
+			if err := os.Link(path, path+".2"); err != nil {
+				t.Fatal(err)
+			}
+		}, byRow},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home, path := made(t)
+			fixture.Exec(t, path, c.first)
+			rows := fixture.Rows(t, path)
+			before, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := time.Date(2026, 5, 28, 20, 0, 0, 123456789, time.UTC)
+			if err := os.Chtimes(path, at, at); err != nil {
+				t.Fatal(err)
+			}
+			talk(t, home, path, says{args: []string{"fix", "--write"}, stderr: repaired})
+			if c.later != "" {
+				fixture.Exec(t, path, c.later)
+			}
+			if c.also != nil {
+				c.also(t, home, path)
+			}
+			talk(t, home, path, says{args: []string{"fix", "--undo"}, stderr: c.want})
+			after, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if isWhole := c.want == whole; bytes.Equal(before, after) != isWhole || info.ModTime().Equal(at) != isWhole {
+				t.Errorf("the same bytes: %t, modified %s", bytes.Equal(before, after), info.ModTime())
+			}
+			fixture.Intact(t, path)
+			now := fixture.Rows(t, path)
+			if strings.HasPrefix(c.later, "UPDATE") {
+				now["session 2"] = rows["session 2"]
+			}
+			if diff := cmp.Diff(rows, now); diff != "" {
+				t.Errorf("rows (-want +got):\n%s", diff)
+			}
+			talk(t, home, path, says{args: []string{"fix", "--undo"}, code: exitTrouble, stderr: program + ": DB: no repair of it is left to undo\n"})
+		})
 	}
 }
 

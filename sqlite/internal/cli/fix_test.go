@@ -119,7 +119,7 @@ func TestFix(t *testing.T) {
 	}
 	talk(t, home, path,
 		says{args: []string{"fix", "--write"}, stderr: "Nothing to repair. No problems left. 2 sessions checked.\n"},
-		says{args: []string{"fix", "--undo"}, stderr: "DB: restored 1 row of the repair " + firstRun + "\n"},
+		says{args: []string{"fix", "--undo"}, stderr: "DB: restored the database as it was before the repair " + firstRun + "\n"},
 	)
 	if diff := cmp.Diff(before, fixture.Rows(t, path)); diff != "" {
 		t.Errorf("rows after the undo (-want +got):\n%s", diff)
@@ -160,21 +160,73 @@ func TestFixReport(t *testing.T) {
 	}
 }
 
+// TestFixTorn: --unsafe removes a part that is not JSON, because the agent would not read the session. It stays
+// if the session is not repaired, and undo restores it.
+func TestFixTorn(t *testing.T) {
+	t.Parallel()
+	home, path := made(t)
+	fixture.Exec(t, path, `UPDATE part SET data = substr(data, 1, 20) WHERE id = 'prt_2'`)
+	before := fixture.Rows(t, path)
+	const (
+		torn  = "DB#ses_1: row prt_2: data: invalid JSON at byte 20: unexpected end of JSON input"
+		shown = `DB#ses_1:5:67: record a placeholder as the result of the call (additive) [missing-tool-result]
+    4 |   {"info":{"role":"assistant","time":{"created":1780000001000},"modelID":"m1","id":"msg_2",…
+    5 | - {"type":"tool","callID":"toolu_2","tool":"read","state":{"status":"running","input":{"fil…
+    5 | + {"type":"tool","callID":"toolu_2","tool":"read","state":{"status":"error","input":{"fileP…
+    6 |   {"info":{"role":"user","time":{"created":1780000009000},"id":"msg_3","sessionID":"ses_1"}…
+`
+	)
+	talk(t, home, path,
+		says{args: []string{"fix", "--unsafe"}, code: exitFindings, stdout: shown, stderr: program + ": " + torn + "; --write removes the row\n" +
+			"Would repair 1 problem in 1 session (1 inserted); run with --write to do it. No problems would be left. 2 sessions checked.\n"},
+		says{args: []string{"fix", "--write", "--unsafe"}, stderr: "DB: changed 2 rows; the database as it was is saved as STATE/" + firstRun + "/0001-a.db\n" +
+			torn + "; removed the row\nRepaired 1 problem in 1 session (1 inserted). No problems left. 2 sessions checked.\n"},
+	)
+	after := fixture.Rows(t, path)
+	if _, there := after["part 2"]; there || len(after) != len(before)-1 || !strings.Contains(after["part 3"], `\"error\"`) {
+		t.Errorf("%v", after)
+	}
+	talk(t, home, path,
+		says{args: []string{"check"}, stderr: "No problems found. 2 sessions checked.\n"},
+		says{args: []string{"fix", "--undo"}, stderr: "DB: restored the database as it was before the repair " + firstRun + "\n"},
+		says{args: []string{"fix", "--write"}, code: exitTrouble, stderr: program + ": " + torn + "\nDB: changed 1 row; the database as it was is saved as STATE/" + firstRun + "-2/0001-a.db\n" +
+			"Repaired 1 problem in 1 session (1 inserted). No problems left in the other sessions. 2 sessions checked, 1 failed.\n"},
+		says{args: []string{"fix", "--write", "--unsafe"}, stderr: "DB: changed 1 row; the database as it was is saved as STATE/" + firstRun + "-3/0001-a.db\n" +
+			torn + "; removed the row\nNothing to repair. No problems left. 2 sessions checked.\n"},
+		says{args: []string{"fix", "--undo"}, stderr: "DB: restored the database as it was before the repair " + firstRun + "-3\n"},
+		says{args: []string{"fix", "--undo"}, stderr: "DB: restored the database as it was before the repair " + firstRun + "-2\n"},
+	)
+	if diff := cmp.Diff(before, fixture.Rows(t, path)); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+	// The parts of a message are not removed with it.
+	fixture.Exec(t, path, `UPDATE message SET data = substr(data, 1, 20) WHERE id = 'msg_2'; DELETE FROM part WHERE id = 'prt_2'; CREATE TRIGGER tr DELETE ON part BEGIN SELECT 1; END`)
+	before = fixture.Rows(t, path)
+	talk(t, home, path, says{args: []string{"fix", "--write", "--unsafe", "--session", "ses_1"}, code: exitTrouble, stdout: "*",
+		stderr: program + ": DB#ses_1: row msg_2: data: invalid JSON at byte 20: unexpected end of JSON input\n" +
+			program + ": DB: its table part has the trigger tr, whose effect is not known\n1 problem left. 1 session checked, 1 not repaired, 1 failed.\n" + instead})
+	// Neither is a part if something else of the repair cannot be done.
+	fixture.Exec(t, path, `UPDATE message SET data = '{"role":"assistant"}' WHERE id = 'msg_2'; UPDATE part SET data = 'x' WHERE id = 'prt_1'`)
+	talk(t, home, path, says{args: []string{"fix", "--write", "--unsafe", "--session", "ses_1"}, code: exitTrouble, stdout: "*",
+		stderr: program + ": DB: its table part has the trigger tr, whose effect is not known\n" +
+			program + ": DB#ses_1: row prt_1: data: invalid JSON at byte 1: invalid character 'x' looking for beginning of value\n1 problem left. 1 session checked, 1 not repaired, 1 failed.\n" + instead})
+	if got := fixture.Rows(t, path); got["part 1"] == "" || got["part 3"] != before["part 3"] {
+		t.Errorf("%v", got)
+	}
+}
+
 // TestFixOrder: two repairs of a row are undone one after the other, in any state of others.
 func TestFixOrder(t *testing.T) {
 	t.Parallel()
 	home, path := made(t)
 	before := fixture.Rows(t, path)
-	undone := func(run string) says {
-		return says{args: []string{"fix", "--undo"}, stderr: "DB: restored 1 row of the repair " + run + "\n"}
-	}
 	talk(t, home, path, says{args: []string{"fix", "--write"}, stderr: repaired})
 	first := fixture.Rows(t, path)
 	fixture.Exec(t, path, `UPDATE part SET data = replace(data, 'toolu_1', 'toolu_2') WHERE id = 'prt_2'; UPDATE session SET title = 'x'`)
 	talk(t, home, path,
 		says{args: []string{"fix", "--write", "--unsafe"}, stderr: "DB: changed 1 row; the database as it was is saved as STATE/" + firstRun + "-2/0001-a.db\nRepaired 1 problem in 1 session (1 renamed). No problems left. 2 sessions checked.\n"},
-		undone(firstRun+"-2"),
-		undone(firstRun),
+		says{args: []string{"fix", "--undo"}, stderr: "DB: restored the database as it was before the repair " + firstRun + "-2\n"},
+		says{args: []string{"fix", "--undo"}, stderr: "DB: restored 1 row of the repair " + firstRun + "\n"},
 		says{args: []string{"fix", "--undo"}, code: exitTrouble, stderr: program + ": DB: no repair of it is left to undo\n"},
 	)
 	fixture.Exec(t, path, `UPDATE part SET data = replace(data, 'toolu_2', 'toolu_1') WHERE id = 'prt_2'; UPDATE session SET title = CASE id WHEN 'ses_1' THEN 'Read both' ELSE 'List files' END`)
@@ -397,7 +449,11 @@ func (f *forge) part(call string) string {
 		`"status":"running","input":` + f.json(2) + `,"time":{"start":1}`,
 		`"status":"pending","input":{},"raw":""`,
 		`"status":"error","input":` + f.object() + `,"error":` + quote(f.text()),
-	}[f.IntN(5)]
+		`"status":"completed","input":{}`,
+		`"status":"error","output":` + quote(f.text()),
+		`"status":"done","input":{},"output":` + f.json(1),
+		`"status":"running","input":{},"output":` + f.json(0) + `,"time":{"start":1}`,
+	}[f.IntN(9)]
 	members := []string{`"type":"tool"`, `"tool":` + quote(tool), `"state":{` + state + "}"}
 	if f.IntN(8) > 0 {
 		members = append(members, `"callID":`+quote(call))
@@ -426,6 +482,9 @@ func (f *forge) make(t *testing.T, path string) {
 			calls := []string{fmt.Sprintf("call_%d", f.ids), fmt.Sprintf("call_%d%s", f.ids, f.text())}
 			for p := range f.IntN(6) {
 				data := f.part(calls[f.IntN(2)])
+				if f.IntN(20) == 0 {
+					data = data[:f.IntN(len(data)-1)]
+				}
 				f.insert("part", fmt.Sprintf("prt_%d_%02d_%d", s, m, p), message, session, "1", "1", data)
 				f.insert("event", fmt.Sprintf("evt_%d_%02d_%d", s, m, p), data)
 			}
@@ -456,7 +515,10 @@ func TestFixProperties(t *testing.T) {
 		if i%4 > 1 {
 			flags = append(flags, "--provider", "openai", "--strategy", []string{"missing-tool-result=strip", "missing-tool-result=text,duplicate-call-id=text", "pending-tool-call=insert", "missing-tool-result=strip-turn,invalid-tool-name=drop"}[f.IntN(4)])
 		}
-		before, texts := fixture.Rows(t, path), textsOf(t, path)
+		before, texts, whole := fixture.Rows(t, path), textsOf(t, path), textsOf(t, path)
+		if i%4 > 0 {
+			whole = textsOf(t, untorn(t, path))
+		}
 		got := runAt(t, home, append(flags, path)...)
 		if strings.Contains(got.stderr, "its rows would") || strings.Contains(got.stderr, "internal error") || strings.HasPrefix(got.stderr, program+": --") {
 			t.Errorf("%q: %s\n%s", flags, got.stderr, f.sql.String())
@@ -499,7 +561,7 @@ func TestFixProperties(t *testing.T) {
 			t.Errorf("%d more rows are gone than the changes say", gone)
 		}
 		// All that the engine drops from a text and adds to it is what the rows lose and get.
-		leaves(t, flags, texts, textsOf(t, path), before, after, got.stderr)
+		leaves(t, flags, texts, whole, textsOf(t, path), got.stderr)
 
 		if again := runAt(t, home, append(flags, path)...); len(changes) > 0 && strings.Contains(again.stderr, ": changed ") {
 			t.Errorf("%q: a second run changes more: %s", flags, again.stderr)
@@ -552,10 +614,26 @@ func textsOf(t *testing.T, path string) map[string]string {
 	return fixture.Files(t, out)
 }
 
-// leaves compares what toolguard.FixBytes makes of each text with what the rows have become: the same
-// leaves, and in the order of the rows.
-func leaves(t *testing.T, flags []string, before, after map[string]string, _, _ map[string]string, stderr string) {
+// untorn returns a copy of a database without its torn parts.
+func untorn(t *testing.T, path string) string {
 	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(t.TempDir(), filepath.Base(path))
+	if err := os.WriteFile(copied, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fixture.Exec(t, copied, `DELETE FROM part WHERE NOT json_valid(data)`)
+	return copied
+}
+
+// leaves compares what toolguard.FixBytes makes of each text, which is whole without torn rows, with what the
+// rows have become: the same leaves, and in the order of the rows.
+func leaves(t *testing.T, flags []string, before, whole, after map[string]string, stderr string) {
+	t.Helper()
+	stderr = regexp.MustCompile(`(?m)^.*: row \w+: data: .*$`).ReplaceAllString(stderr, "")
 	for name, text := range before {
 		if strings.Contains(stderr, strings.TrimSuffix(name, ".json")+":") { // it is not repaired
 			if after[name] != text {
@@ -577,9 +655,9 @@ func leaves(t *testing.T, flags []string, before, after map[string]string, _, _ 
 				}
 			}
 		}
-		want, _, err := toolguard.FixBytes(t.Context(), []byte(text), opts...)
+		want, _, err := toolguard.FixBytes(t.Context(), []byte(whole[name]), opts...)
 		if err != nil {
-			want = []byte(text)
+			want = []byte(whole[name])
 		}
 		if diff := cmp.Diff(sums(string(want)), sums(after[name])); diff != "" {
 			t.Errorf("%s has other content than its repair (-want +got):\n%s", name, diff)

@@ -90,12 +90,15 @@ func (l *library) settled(err error) error {
 	return err
 }
 
+// A reading is Read or ReadWhole of a schema.
+type reading func(s *layout.Schema, db *database.DB, id string) (*layout.Text, error)
+
 // read returns the text of a session.
-func (l *library) read(s *shelf, id string) (*layout.Text, error) {
+func (l *library) read(s *shelf, id string, as reading) (*layout.Text, error) {
 	for range retries {
 		var text *layout.Text
 		err := database.Guard(func() (err error) {
-			text, err = s.Read(l.db, id)
+			text, err = as(s.Schema, l.db, id)
 			return err
 		})
 		if contain.From(err) != nil || errors.Is(err, database.ErrMemory) { // the connection is not used again

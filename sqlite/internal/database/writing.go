@@ -1,9 +1,11 @@
 package database
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -25,6 +27,9 @@ type Writing struct {
 	// Sure reports whether the system tells which programs have the file open. If it does not, only
 	// those are noticed that have locked the database.
 	Sure bool
+	// Exact is set by CopyTo if the copy has the bytes of the file. Commit clears it if the changes are not
+	// in the file.
+	Exact bool
 }
 
 // ErrInUse says that another program has the database open.
@@ -175,10 +180,60 @@ func (w *Writing) Size() (int64, error) {
 	return n, Plain(stmt.Err())
 }
 
-// CopyTo copies the database, page by page, with all that is in its log, to an empty file. Nothing may
-// have been changed yet: SQLite copies only outside of a transaction. The lock stays, because it is
-// that of the connection.
+// CopyTo copies the database, with all that is in its log, to an empty file. Nothing may have been changed
+// yet. The lock stays.
 func (w *Writing) CopyTo(path string) error {
+	from, err := w.Whole()
+	if err != nil {
+		return err
+	}
+	if from == nil {
+		return w.copyPages(path)
+	}
+	defer from.Close()
+	to, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	w.Exact = true
+	_, err = io.Copy(to, from)
+	return cmp.Or(err, to.Close())
+}
+
+// Alone reports whether all of a database is in its file: nothing is in a write-ahead log, and nothing is to be
+// rolled back. SQLite ends a transaction by a zero at the start of its journal, if it keeps that.
+func Alone(path string) bool {
+	for _, suffix := range []string{"-wal", "-journal"} {
+		head := make([]byte, 1)
+		f, err := os.Open(path + suffix)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return false
+		}
+		n, err := f.Read(head)
+		f.Close()
+		if n == 1 && (suffix == "-wal" || head[0] != 0) || n == 0 && !errors.Is(err, io.EOF) {
+			return false
+		}
+	}
+	return true
+}
+
+// Whole opens the file, if all of the database is in it. It is nil if not. Nobody can change it as long as
+// it is locked.
+func (w *Writing) Whole() (*os.File, error) {
+	if !w.Sure || !Alone(w.Path) {
+		return nil, nil
+	}
+	f, err := os.Open(w.Path)
+	return f, plain(err)
+}
+
+// copyPages copies the database page by page: SQLite does so only outside of a transaction. The lock
+// stays, because it is that of the connection.
+func (w *Writing) copyPages(path string) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return err
@@ -208,6 +263,9 @@ func (w *Writing) CopyTo(path string) error {
 func (w *Writing) Commit() error {
 	if err := Guard(func() error { return w.Exec("COMMIT") }); err != nil {
 		return Plain(err)
+	}
+	if err := Guard(func() error { return w.Exec("PRAGMA wal_checkpoint(TRUNCATE)") }); err != nil {
+		w.Exact = false // the changes are in the log
 	}
 	_, err := w.Config(sqlite3.DBCONFIG_NO_CKPT_ON_CLOSE, false)
 	return Plain(err)

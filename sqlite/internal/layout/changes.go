@@ -19,13 +19,21 @@ import (
 var errUnmapped = errors.New("the repair changes more of the text than what its rows hold")
 
 // Changes returns what the edits of a text are as changes of the rows that it was made of: columns get
-// another text, and rows are removed. All bytes of a column that are outside of the edits stay. become
-// are the edits of the text that the rows then have: fields of a column are before those of others. Rows that
-// are added to the database get their numbers from added, which all of its texts share.
+// another text, and rows are removed, also those that are torn. All bytes of a column that are outside of the edits
+// stay. become are the edits of the text that the rows then have: fields of a column are before those of others.
+// Rows that are added to the database get their numbers from added, which all of its texts share.
 func (t *Text) Changes(db *database.DB, added Numbers, edits []edit.Edit) (changes []rows.Change, become []edit.Edit, err error) {
 	if t.of.Text.Log != nil {
 		changes, err = t.logged(db.Conn, added, edits)
 		return changes, edits, err
+	}
+	for i := range t.Torn {
+		b := &t.Torn[i]
+		c, err := rows.Remove(db.Conn, b.rows.Table, b.rows.Key, rows.TextOf([]byte(b.Row)))
+		if err != nil {
+			return nil, nil, fmt.Errorf("row %s: %w", b.Row, err)
+		}
+		changes = append(changes, c)
 	}
 	edits = slices.Clone(edits)
 	for i := range edits {

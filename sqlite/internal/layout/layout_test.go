@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,6 +114,11 @@ func TestCells(t *testing.T) {
 				case "checkpoint":
 					key = "checkpoint_id"
 				}
+				if table == "cursorDiskKV" {
+					if key, column = "substr(key, 13)", "value"; i > 0 {
+						continue // the bubbles of an older chat are written again
+					}
+				}
 				stmt, _, err := conn.Prepare("SELECT " + column + " FROM " + table + " WHERE " + key + " = ?")
 				if err != nil {
 					t.Fatal(err)
@@ -145,6 +151,8 @@ func TestBad(t *testing.T) {
 		{"openclaw", `UPDATE transcript_events SET event_zstd = x'28b52ffd00' WHERE seq = 2`, "row 2: event: its zstd cannot be unpacked: unexpected EOF"},
 		{"openclaw", `PRAGMA ignore_check_constraints=ON; UPDATE transcript_events SET event_zstd = NULL WHERE seq = 2`, "row 2: event: has no value"},
 		{"goose", `UPDATE messages SET content_json = 'x' WHERE id = 2`, "row 2: content_json: invalid JSON at byte 1: invalid character 'x' looking for beginning of value"},
+		{"cursor", `UPDATE cursorDiskKV SET value = substr(value, 1, 40) WHERE key = 'bubbleId:c1:b1'`, "row b1: data: invalid JSON at byte 40: unexpected end of JSON input"},
+		{"cursor", `UPDATE cursorDiskKV SET value = CAST('' AS BLOB) WHERE key = 'bubbleId:c1:b3'`, "row b3: data: is empty, expected JSON"},
 		{"hermes", `UPDATE messages SET tool_calls = '[' WHERE id = 3`, "row 3: tool_calls: invalid JSON at byte 1: unexpected end of JSON input"},
 	} {
 		path := fixture.Make(t, t.TempDir(), c.name)
@@ -156,6 +164,108 @@ func TestBad(t *testing.T) {
 		report, err := toolguard.CheckBytes(t.Context(), []byte(all[0]), toolguard.Dialect(s.Dialect))
 		if err != nil || report.Conversations != 1 {
 			t.Errorf("%s: %v\n%s", c.sql, err, all[0])
+		}
+	}
+}
+
+// TestCursorChats: a chat that is not JSON is listed, and cannot be read; a draft is not listed.
+func TestCursorChats(t *testing.T) {
+	for _, c := range []struct{ value, listed, want string }{
+		{`'{"fullConversationHeadersOnly":[{"bubbleId"'`, "c1 c2", "malformed JSON"},
+		{`x'ff00'`, "c1 c2", "malformed JSON"},
+		{`NULL`, "c2", ""},
+		{`''`, "c1 c2", "malformed JSON"},
+		{`'[]'`, "c2", ""},
+		{`'{"conversation":[]}'`, "c2", ""},
+	} {
+		path := fixture.Make(t, t.TempDir(), "cursor")
+		fixture.Exec(t, path, `UPDATE cursorDiskKV SET value = `+c.value+` WHERE key = 'composerData:c1'`)
+		db, err := database.Open(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		found, err := layout.Find(db)
+		if err != nil || len(found) != 1 {
+			t.Fatal(len(found), err)
+		}
+		sessions, _, err := found[0].List(db)
+		var listed []string
+		for _, s := range sessions {
+			listed = append(listed, s.ID)
+		}
+		slices.Sort(listed)
+		if got := strings.Join(listed, " "); got != c.listed || err != nil {
+			t.Errorf("%s: %s, %v", c.value, got, err)
+		}
+		if c.want == "" {
+			continue
+		}
+		if _, err := found[0].Read(db, "c1"); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.value, err, c.want)
+		}
+	}
+}
+
+// TestCursorKeys: of 200,000 keys, only those of a chat are read, and found by the index.
+func TestCursorKeys(t *testing.T) {
+	path := fixture.Make(t, t.TempDir(), "cursor")
+	fixture.Exec(t, path, `PRAGMA synchronous=OFF; BEGIN;
+		WITH n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 199999)
+			INSERT INTO cursorDiskKV SELECT 'bubbleId:chat' || (i % 20) || ':' || i, '{"type":' || (1 + i / 20 % 2) || ',"bubbleId":"' || i || '","text":"bubble ' || i || '"}' FROM n;
+		WITH n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 19)
+			INSERT INTO cursorDiskKV SELECT 'composerData:chat' || i, json_object('composerId', 'chat' || i, 'fullConversationHeadersOnly', (
+				WITH m(k) AS (VALUES (9999) UNION ALL SELECT k - 1 FROM m WHERE k > 0) SELECT json_group_array(json_object('bubbleId', '' || (20 * k + i), 'type', 1 + k % 2)) FROM m)) FROM n;
+		COMMIT`)
+	db, err := database.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	found, err := layout.Find(db)
+	if err != nil || len(found) != 1 {
+		t.Fatal(len(found), err)
+	}
+	s := found[0]
+	for _, query := range []string{s.Sessions, s.Text.Query, s.Text.Each.Query} {
+		stmt, _, err := db.Prepare("EXPLAIN QUERY PLAN " + query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		searches := 0
+		for stmt.Step() {
+			step := stmt.ColumnText(3)
+			if strings.Contains(step, "sqlite_autoindex_cursorDiskKV_1 (key") {
+				searches++
+			}
+			if strings.HasPrefix(step, "SCAN cursorDiskKV") || strings.HasPrefix(step, "SCAN b") {
+				t.Errorf("%s\n%s", step, query)
+			}
+		}
+		if err := stmt.Close(); err != nil || searches == 0 {
+			t.Errorf("%d searches, %v\n%s", searches, err, query)
+		}
+	}
+	sessions, _, err := s.List(db)
+	if err != nil || len(sessions) != 22 {
+		t.Fatal(len(sessions), err)
+	}
+	text, err := s.Read(db, "chat7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer text.Close()
+	raw, err := io.ReadAll(io.NewSectionReader(text, 0, text.Size()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var chat struct{ Messages []struct{ Text string } }
+	if err := json.Unmarshal(raw, &chat); err != nil || len(chat.Messages) != 10000 {
+		t.Fatal(len(chat.Messages), err)
+	}
+	for i, m := range chat.Messages { // in the order of the chat, not of the keys
+		if want := fmt.Sprintf("bubble %d", 20*(9999-i)+7); m.Text != want {
+			t.Fatalf("%q, want %q", m.Text, want)
 		}
 	}
 }

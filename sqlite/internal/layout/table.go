@@ -2,7 +2,7 @@ package layout
 
 // All returns the schemas.
 func All() []*Schema {
-	return []*Schema{openCode(), openClaw(), goose(), hermes(), crush(), zed(), langGraph(), agentsSDK()}
+	return []*Schema{openCode(), openClaw(), goose(), hermes(), crush(), zed(), cursor(), langGraph(), agentsSDK()}
 }
 
 // openCode is opencode since 1.2. The ids of a message and of a part are in columns of their own, and
@@ -258,6 +258,42 @@ func zed() *Schema {
 		},
 		Instead: "start a new thread; toolguard-sqlite dump DATABASE SESSION | toolguard show - shows what was said",
 		Source:  "https://github.com/zed-industries/zed/blob/main/crates/agent/src/db.rs",
+	}
+}
+
+// cursor is the chats of Cursor, in a table of keys and values. A chat names its bubbles in order, which have rows of
+// their own; older ones were in the chat, and SQLite writes their JSON again. Keys are only found by the index, because there may be
+// millions. Values may be blobs, and none may be there at all.
+func cursor() *Schema {
+	const chat = "substr(key, 14)"
+	return &Schema{
+		Agent: "Cursor", Dialect: "cursor",
+		Tables: map[string][]string{"cursorDiskKV": {"key", "value"}},
+		Sessions: `SELECT ` + chat + `, v ->> '$.name', NULL, NULL, coalesce(v ->> '$.lastUpdatedAt', v ->> '$.createdAt') FROM (
+			SELECT key, iif(json_valid(CAST(value AS TEXT)), CAST(value AS TEXT), NULL) AS v
+			FROM cursorDiskKV WHERE key >= 'composerData:' AND key < 'composerData;' AND value IS NOT NULL)
+			WHERE v IS NULL OR coalesce(v ->> '$.fullConversationHeadersOnly[0]', v ->> '$.conversation[0]') IS NOT NULL`,
+		Text: Rows{
+			Query: `SELECT ` + chat + ` AS id, v ->> '$.name' AS name, v ->> '$.createdAt' AS created, v ->> '$.lastUpdatedAt' AS updated FROM (
+				SELECT key, CAST(value AS TEXT) AS v FROM cursorDiskKV WHERE key = 'composerData:' || ?)`,
+			Fields: []Field{
+				{Key: "composerId", Column: "id"}, {Key: "name", Column: "name"},
+				{Key: "createdAt", Column: "created"}, {Key: "lastUpdatedAt", Column: "updated"},
+			},
+			List: "messages",
+			Each: &Rows{
+				Query: `WITH c AS MATERIALIZED (SELECT CAST(value AS TEXT) AS v FROM cursorDiskKV WHERE key = 'composerData:' || ?1)
+					SELECT h.value ->> '$.bubbleId' AS id, CAST(b.value AS TEXT) AS data,
+						iif(b.value IS NULL, h.value ->> '$.bubbleId', NULL) AS lost, iif(b.value IS NULL, h.value ->> '$.type', NULL) AS type
+					FROM c, json_each(c.v, '$.fullConversationHeadersOnly') AS h
+						LEFT JOIN cursorDiskKV AS b ON b.key = 'bubbleId:' || ?1 || ':' || (h.value ->> '$.bubbleId')
+					UNION ALL SELECT h.value ->> '$.bubbleId', h.value, NULL, NULL FROM c, json_each(c.v, '$.conversation') AS h
+					WHERE c.v ->> '$.fullConversationHeadersOnly[0]' IS NULL`,
+				Fields: []Field{{Column: "data", Is: Members}, {Key: "bubbleId", Column: "lost"}, {Key: "type", Column: "type"}},
+			},
+		},
+		Instead: "its server builds the messages, and nothing here is sent again. If a chat does not go on, start a new one with what this prints: toolguard sqlite dump DATABASE SESSION | toolguard extract -",
+		Source:  "https://github.com/michaeldhood/chatrxiv/blob/main/docs/cursor/storage-reference.md",
 	}
 }
 

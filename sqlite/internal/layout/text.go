@@ -27,7 +27,9 @@ const (
 type Text struct {
 	Cells []Cell
 	Bad   []Bad
-	Rows  int
+	// Torn are rows that ReadWhole leaves out. Changes removes them.
+	Torn []Bad
+	Rows int
 
 	of      *Schema
 	id      string // of the session
@@ -63,6 +65,8 @@ type span struct{ start, end int64 }
 // A Bad is a column that should be JSON and is not. It is a string in the text.
 type Bad struct {
 	Row, Column, Why string
+
+	rows *Rows // of one that is left out
 }
 
 // Error implements error.
@@ -117,8 +121,14 @@ func (t *Text) Write(p []byte) (int, error) {
 var errNoRow = errors.New("no row has its id")
 
 // Read returns the text of a session.
-func (s *Schema) Read(db *database.DB, id string) (*Text, error) {
-	w := &writer{db: db, text: &Text{of: s, id: id}}
+func (s *Schema) Read(db *database.DB, id string) (*Text, error) { return s.read(db, id, false) }
+
+// ReadWhole returns the text of a session without rows that should be JSON and are not, if no other rows
+// belong to them. Rows of a log stay: they are torn records of it.
+func (s *Schema) ReadWhole(db *database.DB, id string) (*Text, error) { return s.read(db, id, true) }
+
+func (s *Schema) read(db *database.DB, id string, whole bool) (*Text, error) {
+	w := &writer{db: db, text: &Text{of: s, id: id}, skips: whole && s.Text.Log == nil}
 	defer w.close()
 	if err := w.rows(&s.Text, id, 0); err != nil {
 		w.text.Close()
@@ -142,6 +152,7 @@ type writer struct {
 	stmts []*sqlite3.Stmt // by depth
 	names []map[string]int
 	unzip unzipper
+	skips bool // torn rows are left out
 }
 
 func (w *writer) close() {
@@ -174,8 +185,11 @@ func (w *writer) rows(r *Rows, id string, depth int) error {
 	if err := errors.Join(stmt.Reset(), stmt.BindText(1, id)); err != nil {
 		return err
 	}
-	for first := true; stmt.Step(); first = false {
+	for first := true; stmt.Step(); {
 		w.text.Rows++
+		if w.skips && w.tears(r, stmt, depth) {
+			continue
+		}
 		between := ",\n"
 		switch {
 		case first && (depth == 0):
@@ -189,8 +203,35 @@ func (w *writer) rows(r *Rows, id string, depth int) error {
 		if err := w.row(r, stmt, depth); err != nil {
 			return err
 		}
+		first = false
 	}
 	return stmt.Err()
+}
+
+// tears leaves out the current row if it is torn, and reports whether it does.
+func (w *writer) tears(r *Rows, stmt *sqlite3.Stmt, depth int) bool {
+	if r.Table == "" || r.Each != nil {
+		return false
+	}
+	for _, f := range r.Fields {
+		if f.Is != Members {
+			continue
+		}
+		if why := notObject(stmt.ColumnRawText(w.names[depth][f.Column])); why != "" {
+			w.text.Torn = append(w.text.Torn, Bad{stmt.ColumnText(0), f.Column, why, r})
+			return true
+		}
+	}
+	return false
+}
+
+// notObject says why a text is not a JSON object, "" if it is.
+func notObject(raw []byte) string {
+	why := fault(raw)
+	if why == "" && bytes.TrimSpace(raw)[0] != '{' {
+		why = "expected a JSON object"
+	}
+	return why
 }
 
 // row writes the current row.
@@ -322,7 +363,7 @@ func (w *writer) field(at cellsOf, stmt *sqlite3.Stmt, f *Field, between string)
 	if f.Is == Packed && kind == sqlite3.BLOB {
 		raw, err := unpacked(stmt.ColumnRawBlob(col))
 		if err != nil {
-			w.text.Bad = append(w.text.Bad, Bad{at.id, f.Column, err.Error()})
+			w.text.Bad = append(w.text.Bad, Bad{Row: at.id, Column: f.Column, Why: err.Error()})
 			raw = []byte("null")
 		}
 		return true, w.put(string(raw))
@@ -345,7 +386,7 @@ func (w *writer) field(at cellsOf, stmt *sqlite3.Stmt, f *Field, between string)
 // cell writes JSON as it is, or as a string if it is none.
 func (w *writer) cell(at cellsOf, column string, raw []byte, from int) error {
 	if why := fault(raw); why != "" {
-		w.text.Bad = append(w.text.Bad, Bad{at.id, column, why})
+		w.text.Bad = append(w.text.Bad, Bad{Row: at.id, Column: column, Why: why})
 		_, err := w.text.Write(quoted(string(raw)))
 		return err
 	}
@@ -357,17 +398,12 @@ func (w *writer) cell(at cellsOf, column string, raw []byte, from int) error {
 
 // members writes the inside of an object.
 func (w *writer) members(at cellsOf, raw []byte, column, between string) (bool, error) {
-	why := fault(raw)
-	inside := bytes.TrimSpace(raw)
-	if why == "" && inside[0] != '{' {
-		why = "expected a JSON object"
-	}
-	if why != "" {
-		w.text.Bad = append(w.text.Bad, Bad{at.id, column, why})
+	if why := notObject(raw); why != "" {
+		w.text.Bad = append(w.text.Bad, Bad{Row: at.id, Column: column, Why: why})
 		return true, w.put(between + string(quoted(column)) + ":" + string(quoted(string(raw))))
 	}
 	from := bytes.IndexByte(raw, '{') + 1
-	inside = raw[from:bytes.LastIndexByte(raw, '}')]
+	inside := raw[from:bytes.LastIndexByte(raw, '}')]
 	if len(bytes.TrimSpace(inside)) == 0 {
 		return false, nil
 	}
@@ -388,11 +424,11 @@ func (w *writer) whole(at cellsOf, stmt *sqlite3.Stmt, column string) error {
 	case sqlite3.BLOB:
 		var err error
 		if raw, err = w.unzip.unpack(stmt.ColumnRawBlob(col)); err != nil {
-			w.text.Bad = append(w.text.Bad, Bad{at.id, column, err.Error()})
+			w.text.Bad = append(w.text.Bad, Bad{Row: at.id, Column: column, Why: err.Error()})
 			return w.put("null")
 		}
 	case sqlite3.NULL:
-		w.text.Bad = append(w.text.Bad, Bad{at.id, column, "has no value"})
+		w.text.Bad = append(w.text.Bad, Bad{Row: at.id, Column: column, Why: "has no value"})
 		return w.put("null")
 	default:
 		raw = slices.Clone(stmt.ColumnRawText(col))
@@ -404,7 +440,7 @@ func (w *writer) whole(at cellsOf, stmt *sqlite3.Stmt, column string) error {
 	}
 	start := w.text.size
 	if why := fault(raw); why != "" {
-		w.text.Bad = append(w.text.Bad, Bad{at.id, column, why})
+		w.text.Bad = append(w.text.Bad, Bad{Row: at.id, Column: column, Why: why})
 	}
 	_, err := w.text.Write(raw)
 	w.text.Cells = append(w.text.Cells, Cell{start, w.text.size, at.query, at.id, column, 0})
