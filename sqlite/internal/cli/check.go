@@ -167,11 +167,18 @@ func (c *check) run(ctx context.Context, paths []string) error {
 // closing says at the end how many sessions were checked.
 func (c *check) closing() string {
 	s := c.summary
-	text := "No problems found. "
-	if n := s.Problems(); n > 0 {
+	text := ""
+	switch n := s.Problems(); {
+	case n > 0:
 		text = fmt.Sprintf("Found %s. ", count(n, "problem"))
+	case s.Files > 0 || len(s.Failed) == 0:
+		text = "No problems found. "
 	}
-	text += count(s.Files, "session") + " checked"
+	if s.Files == 0 && len(s.Failed) > 0 {
+		text += "No sessions checked"
+	} else {
+		text += count(s.Files, "session") + " checked"
+	}
 	failed := map[string]bool{} // several rows of one can be bad
 	for _, m := range s.Failed {
 		failed[m.Path] = true

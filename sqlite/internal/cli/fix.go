@@ -98,6 +98,7 @@ type fix struct {
 	flags   *fixFlags
 	summary report.FixSummary
 	backups *backup.Run
+	inUse   bool // what can be done is to close the agent
 }
 
 // newFix validates the flags and returns the fix that they ask for.
@@ -149,7 +150,10 @@ func (x *fix) run(ctx context.Context, paths []string) error {
 		return err
 	}
 	if x.format.Human {
-		fmt.Fprintln(x.stderr, strings.Join(append([]string{x.summary.String()}, x.instead()...), "\n"))
+		fmt.Fprintln(x.stderr, x.summary.String())
+		if lines := x.instead(); len(lines) > 0 && !x.inUse {
+			fmt.Fprintln(x.stderr, strings.Join(lines, "\n"))
+		}
 	}
 	switch {
 	case len(x.summary.Failed) > 0:
@@ -321,6 +325,7 @@ func (x *fix) write(ctx context.Context, path string, broken []*mend) error {
 	if err != nil {
 		_ = x.out.Flush()
 		x.complain(about(path, err).Error())
+		x.inUse = x.inUse || errors.Is(err, database.ErrInUse)
 	}
 	for _, m := range broken {
 		if m.fixed == nil {

@@ -433,12 +433,6 @@ func TestUndoWhole(t *testing.T) {
 		"another mode":          {``, `PRAGMA journal_mode=WAL`, nil, byRow},
 		"the copy is damaged":   {``, ``, edit("0001-a.db", "Read both", "Read Both"), byRow},
 		"killed before the end": {``, ``, edit("manifest.jsonl", "", ""), byRow},
-		"two names": {``, ``, func(t *testing.T, _, path string) {
-			t.Helper()
-			if err := os.Link(path, path+".2"); err != nil {
-				t.Fatal(err)
-			}
-		}, byRow},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -98,7 +98,7 @@ func (x *fix) restore(ctx context.Context, path string, whole bool) error {
 			return x.restore(ctx, path, false)
 		}
 		if err := x.reverse(w, made); err != nil {
-			return err
+			return fmt.Errorf("%w, so nothing is restored; the database as it was before the repair %s is saved as %s", err, p.run, p.copied)
 		}
 		if err := w.Commit(); err != nil {
 			return err
@@ -243,11 +243,18 @@ func (x *fix) reverse(w *database.Writing, made []rows.Change) error {
 	if err := known(w, made); err != nil {
 		return err
 	}
+	before, err := w.Foreign()
+	if err != nil {
+		return err
+	}
 	for _, c := range slices.Backward(made) {
 		c = c.Reversed()
 		if err := c.Apply(w.Conn); err != nil {
 			return err
 		}
+	}
+	if after, err := w.Foreign(); err != nil || after != before {
+		return cmp.Or(err, errors.New("rows of the repair belong to a session or a message that does not exist any more"))
 	}
 	return database.Guard(w.Intact)
 }

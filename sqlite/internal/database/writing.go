@@ -35,6 +35,15 @@ type Writing struct {
 // ErrInUse says that another program has the database open.
 var ErrInUse = errors.New("another program uses the database: close it first")
 
+// A heldError is ErrInUse by a program that the system names.
+type heldError string
+
+// Error implements error.
+func (e heldError) Error() string { return string(e) + " has the database open: close it first" }
+
+// Is implements errors.Is.
+func (heldError) Is(target error) bool { return target == ErrInUse }
+
 // OpenForWriting opens a database, if no other program has it open, and begins a transaction in
 // which no other program can read or write. It can write the virtual tables of FTS5 if one of the names is
 // a table of the database.
@@ -65,7 +74,7 @@ func OpenForWriting(ctx context.Context, path string, fts ...string) (*Writing, 
 	}
 	who := ""
 	if who, w.Sure = write.Writer(target); who != "" {
-		return nil, fmt.Errorf("%s has the database open: close it first", who)
+		return nil, heldError(who)
 	}
 	register()
 	conn, err := sqlite3.OpenFlags(uri(target, "vfs="+besidesName), sqlite3.OPEN_READWRITE|sqlite3.OPEN_URI|sqlite3.OPEN_EXRESCODE)

@@ -211,6 +211,9 @@ func (t *Text) list(db *database.DB, e edit.Edit) (changes []rows.Change, become
 				return nil, become, err
 			}
 		}
+		if slices.ContainsFunc(t.Bad, func(b Bad) bool { return b.Row == r.id }) {
+			return nil, become, fmt.Errorf("the repair removes the row %s, which cannot be read", r.id)
+		}
 		c, err := rows.Remove(db.Conn, r.rows.Table, r.rows.Key, rows.TextOf([]byte(r.id)))
 		if err != nil {
 			return nil, become, err

@@ -121,9 +121,34 @@ func name(n string) string { return `"` + strings.ReplaceAll(n, `"`, `""`) + `"`
 // ErrMoved says that a row is not what it was when it was read.
 var ErrMoved = errors.New("the row is not as it was read")
 
+// number is the column with which SQLite numbers rows. A row that is added again keeps its number, unless another
+// row has got it.
+const number = "rowid"
+
+// unnumbered returns an added row without its number if another row has that.
+func (c *Change) unnumbered(conn *sqlite3.Conn) (*Change, error) {
+	i := slices.Index(c.Columns, number)
+	if i < 0 || c.Key == number {
+		return c, nil
+	}
+	taken, err := Query(conn, fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ?", name(c.Table), number), c.After[i])
+	if err != nil || len(taken) == 0 {
+		return c, err
+	}
+	out := *c
+	out.Columns, out.After = slices.Delete(slices.Clone(c.Columns), i, i+1), slices.Delete(slices.Clone(c.After), i, i+1)
+	return &out, nil
+}
+
 // Apply makes a change inside of a transaction. Exactly one row changes, which is as it was before,
 // or there is an error. A virtual table changes rows of its own tables, too.
 func (c *Change) Apply(conn *sqlite3.Conn) error {
+	if c.Before == nil {
+		var err error
+		if c, err = c.unnumbered(conn); err != nil {
+			return fmt.Errorf("row %s: %w", c.Row(), err)
+		}
+	}
 	var sql strings.Builder
 	var args []Value
 	list := func(format, between string, values []Value) {
@@ -218,7 +243,15 @@ func (c *Change) State(conn *sqlite3.Conn) (State, error) {
 		if want == nil {
 			return len(is) == 0
 		}
-		return len(is) == 1 && slices.EqualFunc(is[0], want, Value.Equal)
+		if len(is) != 1 || len(is[0]) != len(want) {
+			return false
+		}
+		for i := range want {
+			if !want[i].Equal(is[0][i]) && (c.Columns[i] != number || c.Key == number) {
+				return false
+			}
+		}
+		return true
 	}
 	switch {
 	case err != nil:
@@ -276,9 +309,9 @@ func Removals(conn *sqlite3.Conn, table, key, where string, args ...Value) (chan
 		return nil, fmt.Errorf("no such table: %s", table)
 	}
 	// A row that is added again keeps its number, if the table has numbers and a name for them.
-	if !slices.ContainsFunc(columns, func(n string) bool { return strings.EqualFold(n, "rowid") }) {
-		if run(conn, fmt.Sprintf("SELECT rowid FROM %s LIMIT 0", name(table)), nil, nil) == nil {
-			columns = append([]string{"rowid"}, columns...)
+	if !slices.ContainsFunc(columns, func(n string) bool { return strings.EqualFold(n, number) }) {
+		if run(conn, fmt.Sprintf("SELECT %s FROM %s LIMIT 0", number, name(table)), nil, nil) == nil {
+			columns = append([]string{number}, columns...)
 		}
 	}
 	list := make([]string, len(columns))
