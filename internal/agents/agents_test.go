@@ -212,7 +212,7 @@ models:
 			document: true, database: ".openclaw/agents/main/agent/openclaw-agent.sqlite", damages: eventDamages,
 			env: []string{"OPENCLAW_OFFLINE=1", "OPENCLAW_NO_AUTO_UPDATE=1", "OPENCLAW_DISABLE_BONJOUR=1", "OPENCLAW_SKIP_CHANNELS=1"},
 			files: map[string]string{".openclaw/openclaw.json": `{
-				"agents": {"defaults": {"model": {"primary": "script/script"}, "skipBootstrap": true}},
+				"agents": {"defaults": {"model": {"primary": "script/script"}, "skipBootstrap": true, "workspace": "~/work"}},
 				"models": {"providers": {"script": {"baseUrl": "{model}/v1", "apiKey": "none", "api": "openai-completions",
 					"models": [{"id": "script", "name": "script", "contextWindow": 120000, "maxTokens": 8192}]}}},
 				"tools": {"profile": "coding", "exec": {"mode": "full"}}

@@ -3,7 +3,7 @@
 #
 #	internal/agents/setup.sh DIR [PACKAGE@VERSION...]
 #
-# Packages that are not named get the versions below. DIR needs 3 GiB.
+# Packages that are not named get the versions below. DIR needs 4 GiB.
 set -euo pipefail
 
 [ $# -gt 0 ] || { echo "usage: $0 DIR [PACKAGE@VERSION...]" >&2; exit 2; }

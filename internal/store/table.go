@@ -242,7 +242,7 @@ func All() []Store {
 		},
 		{
 			// OpenClaw keeps its sessions there since 2026.8.
-			Agent: "OpenClaw database", Read: true,
+			Agent: "OpenClaw database", Read: true, Mended: true,
 			Databases: []string{"$OPENCLAW_STATE_DIR/agents/*/agent/openclaw-agent.sqlite", "~/.openclaw/agents/*/agent/openclaw-agent.sqlite"},
 			Instead:   "toolguard-sqlite, which reads it, is not installed",
 			Source:    "https://github.com/openclaw/openclaw/tree/main/src/state",

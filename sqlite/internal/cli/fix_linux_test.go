@@ -149,10 +149,10 @@ type victim struct {
 	late             int // of those that were killed, how many had made their change
 }
 
-func newVictim(t *testing.T, mode string, make func(t testing.TB, n int, pragma string) string) *victim {
+func newVictim(t *testing.T, mode string, database func(t testing.TB, n int, pragma string) string) *victim {
 	t.Helper()
 	v := &victim{Rand: rand.New(rand.NewPCG(sample.Seed(3), 3)), mode: mode, isNow: true} //nolint:gosec // the same moments in each run
-	v.path, v.home = make(t, 400, "PRAGMA journal_mode="+mode), filepath.Join(t.TempDir(), "state")
+	v.path, v.home = database(t, 400, "PRAGMA journal_mode="+mode), filepath.Join(t.TempDir(), "state")
 	v.old = rowsOf(t, v.path)
 	begun := time.Now()
 	if got := ran(t, process(t, v.home, "fix", "--write", v.path)); got.code != exitOK {

@@ -212,7 +212,8 @@ func (f logForge) make(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	tables, _, _ := strings.Cut(string(script), "INSERT INTO")
-	fixture.Exec(t, path, tables+"INSERT INTO schema_meta VALUES ('primary', 'agent', 23)")
+	const fast = "PRAGMA synchronous=OFF;"
+	fixture.Exec(t, path, fast+tables+"INSERT INTO schema_meta VALUES ('primary', 'agent', 23)")
 	f.sql.Reset()
 	for s := range 1 + f.IntN(3) {
 		session := fmt.Sprintf("s%d", s)
@@ -228,11 +229,11 @@ func (f logForge) make(t *testing.T, path string) {
 			seq += 1 + f.IntN(12)/11
 		}
 	}
-	fixture.Exec(t, path, f.sql.String())
+	fixture.Exec(t, path, fast+f.sql.String())
 	conn := fixture.Open(t, path)
 	defer conn.Close()
 	for _, session := range sessionsOf(t, conn) {
-		if err := conn.Exec(derived(session, logOf(t, conn, session)).sql()); err != nil {
+		if err := conn.Exec(fast + derived(session, logOf(t, conn, session)).sql()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -117,8 +117,11 @@ Hermes             1 session   1 broken
 	if diff := gocmp.Diff(want, string(out)); diff != "" || cmd.ProcessState.ExitCode() != exitFindings {
 		t.Errorf("exit code %d, %s\n%s", cmd.ProcessState.ExitCode(), stderr.String(), diff)
 	}
-	for _, agent := range []string{"OpenClaw database", "goose", "Hermes"} {
-		if !strings.Contains(strings.Join(strings.Fields(stderr.String()), " "), agent+": 1 broken session in a database, which toolguard does not repair; what else helps: toolguard sqlite") {
+	for agent, says := range map[string]string{
+		"OpenClaw database": "; close the agent, and repair it: toolguard sqlite fix", "goose": ", which toolguard does not repair; what else helps: toolguard sqlite check",
+		"Hermes": ", which toolguard does not repair; what else helps: toolguard sqlite check",
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(stderr.String()), " "), agent+": 1 broken session in a database"+says) {
 			t.Errorf("%s: %s", agent, stderr.String())
 		}
 	}

@@ -102,11 +102,13 @@ func TestLogEdits(t *testing.T) {
 			case x.Table == "session_windows", x.Table == "transcript_rewrite_watermarks", x.Table == "session_transcript_index_state":
 				continue
 			default:
+				changed := []string{what}
 				for i, column := range x.Columns {
 					if !x.Before[i].Equal(x.After[i]) || column == "session_id" {
-						what += " " + column
+						changed = append(changed, column)
 					}
 				}
+				what = strings.Join(changed, " ")
 			}
 			got[what] = true
 		}
