@@ -398,6 +398,33 @@ func TestDatabase(t *testing.T) {
 	if err := kept.RecordRows(write("rows")); err != nil {
 		t.Fatal(err)
 	}
+	// A second line says what the database has become. If it is cut off, the first one stands.
+	after := Content{Bytes: 3, SHA256: "ab"}
+	if err := kept.RecordAfter(after); err != nil {
+		t.Fatal(err)
+	}
+	manifest := filepath.Join(root, "20260528T202640Z", Manifest)
+	lines, err := os.ReadFile(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cut, want := range map[int]Content{0: after, 2: {}, len(lines) / 4: {}} {
+		if err := os.WriteFile(manifest, lines[:len(lines)-cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, e := range About(root, file) {
+			if n++; e.After != want || e.Rows != "0001-a.db.rows.jsonl" {
+				t.Errorf("without %d bytes: %+v", cut, e)
+			}
+		}
+		if n != 1 {
+			t.Errorf("without %d bytes: %d entries", cut, n)
+		}
+	}
+	if err := os.WriteFile(manifest, lines, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	dropped := keep()
 	if err := dropped.RecordRows(write("others")); err != nil {
 		t.Fatal(err)
@@ -419,7 +446,7 @@ func TestDatabase(t *testing.T) {
 		}
 		want := Entry{
 			Version: 1, Path: file, Copy: "0001-a.db", Rows: "0001-a.db.rows.jsonl", Mode: "0640", Modified: info.ModTime(), Rules: []string{"duplicate-call-id"},
-			Before: Content{Bytes: 6, SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte("a copy")))},
+			Before: Content{Bytes: 6, SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte("a copy")))}, After: after,
 		}
 		if diff := cmp.Diff(want, *e); diff != "" {
 			t.Error(diff)

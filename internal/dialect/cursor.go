@@ -28,7 +28,8 @@ var Cursor = &Dialect{
 		Role: "type", Roles: []RoleName{{"1", transcript.RoleUser}, {"2", transcript.RoleAssistant}},
 		Text: "text",
 		Records: []Records{{
-			In: "toolFormerData", ID: "toolCallId", Name: "name", Args: "rawArgs|params",
+			// A call without a name has only begun.
+			In: "toolFormerData", Tag: "name", Calls: []string{"*"}, ID: "toolCallId", Name: "name", Args: "rawArgs|params",
 			State: "status", States: []StateName{
 				{Written: "loading", State: transcript.CallOpen},
 				{Written: "completed", State: transcript.CallDone},

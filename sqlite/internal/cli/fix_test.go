@@ -202,14 +202,18 @@ func TestFixTorn(t *testing.T) {
 	// The parts of a message are not removed with it.
 	fixture.Exec(t, path, `UPDATE message SET data = substr(data, 1, 20) WHERE id = 'msg_2'; DELETE FROM part WHERE id = 'prt_2'; CREATE TRIGGER tr DELETE ON part BEGIN SELECT 1; END`)
 	before = fixture.Rows(t, path)
-	talk(t, home, path, says{args: []string{"fix", "--write", "--unsafe", "--session", "ses_1"}, code: exitTrouble, stdout: "*",
+	talk(t, home, path, says{
+		args: []string{"fix", "--write", "--unsafe", "--session", "ses_1"}, code: exitTrouble, stdout: "*",
 		stderr: program + ": DB#ses_1: row msg_2: data: invalid JSON at byte 20: unexpected end of JSON input\n" +
-			program + ": DB: its table part has the trigger tr, whose effect is not known\n1 problem left. 1 session checked, 1 not repaired, 1 failed.\n" + instead})
+			program + ": DB: its table part has the trigger tr, whose effect is not known\n1 problem left. 1 session checked, 1 not repaired, 1 failed.\n" + instead,
+	})
 	// Neither is a part if something else of the repair cannot be done.
 	fixture.Exec(t, path, `UPDATE message SET data = '{"role":"assistant"}' WHERE id = 'msg_2'; UPDATE part SET data = 'x' WHERE id = 'prt_1'`)
-	talk(t, home, path, says{args: []string{"fix", "--write", "--unsafe", "--session", "ses_1"}, code: exitTrouble, stdout: "*",
+	talk(t, home, path, says{
+		args: []string{"fix", "--write", "--unsafe", "--session", "ses_1"}, code: exitTrouble, stdout: "*",
 		stderr: program + ": DB: its table part has the trigger tr, whose effect is not known\n" +
-			program + ": DB#ses_1: row prt_1: data: invalid JSON at byte 1: invalid character 'x' looking for beginning of value\n1 problem left. 1 session checked, 1 not repaired, 1 failed.\n" + instead})
+			program + ": DB#ses_1: row prt_1: data: invalid JSON at byte 1: invalid character 'x' looking for beginning of value\n1 problem left. 1 session checked, 1 not repaired, 1 failed.\n" + instead,
+	})
 	if got := fixture.Rows(t, path); got["part 1"] == "" || got["part 3"] != before["part 3"] {
 		t.Errorf("%v", got)
 	}

@@ -277,8 +277,10 @@ func cursor() *Schema {
 			Query: `SELECT ` + chat + ` AS id, v ->> '$.name' AS name, v ->> '$.createdAt' AS created, v ->> '$.lastUpdatedAt' AS updated FROM (
 				SELECT key, CAST(value AS TEXT) AS v FROM cursorDiskKV WHERE key = 'composerData:' || ?)`,
 			Fields: []Field{
-				{Key: "composerId", Column: "id"}, {Key: "name", Column: "name"},
-				{Key: "createdAt", Column: "created"}, {Key: "lastUpdatedAt", Column: "updated"},
+				{Key: "composerId", Column: "id"},
+				{Key: "name", Column: "name"},
+				{Key: "createdAt", Column: "created"},
+				{Key: "lastUpdatedAt", Column: "updated"},
 			},
 			List: "messages",
 			Each: &Rows{
