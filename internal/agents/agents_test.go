@@ -19,21 +19,26 @@ type agent struct {
 	// of the id of a record and that of its parent, if records have any.
 	call, result string
 	link         [2]string
+	// minutes says that it names its session after the minute, and records another history if it is
+	// resumed in the same one.
+	minutes bool
 	// breaks is the rule that it breaks itself when it resumes a session, "" if there is none.
 	breaks string
-	// document says that its session is one JSON document, so it has no records that can be lost, and
-	// database names its file if that is a database, which the test does not damage or repair.
-	document bool
-	database string
+	// list is the key of the messages in its session if that is one JSON document, and database names
+	// its file if that is a database, which the test does not damage or repair.
+	list, database string
 	// strays are hosts that it tries to reach, whatever its settings are.
 	strays []string
 	// omits is a record that takes the one with the id $target out of what is sent, "" if there are
 	// none. $parent stands for the id of the record before it.
 	omits string
-	// start is its command line for a prompt, and resume that for a session.
+	// start is its command line for a prompt, and resume that for a session. An argument that begins with
+	// typed is no argument: a human types the rest of it.
 	start  func(prompt string) []string
 	resume func(session, prompt string) []string
 }
+
+const typed = "type: "
 
 // all returns the agents. Their settings turn off updates and telemetry, and let them run
 // commands without a question.
@@ -88,8 +93,9 @@ env_key = "OPENAI_API_KEY"
 				"telemetry": {"enabled": false},
 				"general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false, "disableAutoUpdate": true, "disableUpdateNag": true}
 			}`},
-			breaks: "duplicate-tool-result", // google-gemini/gemini-cli#29365
-			start:  func(prompt string) []string { return []string{"-m", "gemini-2.5-pro", "-y", "-p", prompt} },
+			minutes: true,
+			breaks:  "duplicate-tool-result", // google-gemini/gemini-cli#29365
+			start:   func(prompt string) []string { return []string{"-m", "gemini-2.5-pro", "-y", "-p", prompt} },
 			resume: func(_, prompt string) []string {
 				return []string{"-m", "gemini-2.5-pro", "-y", "--resume", "latest", "-p", prompt}
 			},
@@ -151,14 +157,14 @@ env_key = "OPENAI_API_KEY"
 	}
 }
 
-// others returns agents that keep sessions in other files than logs. Only their endings are tested.
+// others returns agents that keep sessions in other files than logs: documents and databases.
 func others() []agent {
 	return []agent{
 		{
 			name: "opencode", module: "opencode-ai", program: "opencode",
-			document: true, database: ".local/share/opencode/opencode.db",
-			strays: []string{"registry.npmjs.org:443"},
-			env:    []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1"},
+			database: ".local/share/opencode/opencode.db",
+			strays:   []string{"registry.npmjs.org:443"},
+			env:      []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1"},
 			files: map[string]string{".config/opencode/opencode.json": `{
 				"autoupdate": false, "share": "disabled", "model": "script/script", "small_model": "script/script", "permission": {"bash": "allow"},
 				"provider": {"script": {"npm": "@ai-sdk/openai-compatible", "name": "script",
@@ -169,8 +175,8 @@ func others() []agent {
 		},
 		{
 			name: "Kilo", module: "@kilocode/cli", program: "kilo",
-			document: true, database: ".local/share/kilo/kilo.db",
-			strays: []string{"api.kilo.ai:443", "kilo.ai:443", "example.com:443", "cloudflare.com:443"}, // the last ones when an answer breaks off
+			database: ".local/share/kilo/kilo.db",
+			strays:   []string{"api.kilo.ai:443", "kilo.ai:443", "example.com:443", "cloudflare.com:443"}, // the last ones when an answer breaks off
 			env: []string{
 				"KILO_DISABLE_AUTOUPDATE=1", "KILO_DISABLE_MODELS_FETCH=1", "KILO_DISABLE_SESSION_INGEST=1", "KILO_DISABLE_CODEBASE_INDEXING=1",
 				"KILO_DISABLE_PRESENCE=1", "KILO_TELEMETRY_LEVEL=off",
@@ -185,7 +191,7 @@ func others() []agent {
 		},
 		{
 			name: "Continue", module: "@continuedev/cli", program: "cn",
-			document: true,
+			list: "history", call: `"toolCallStates":`, result: `"toolCallStates":`,
 			files: map[string]string{".continue/config.yaml": `name: script
 version: 1.0.0
 schema: v1
@@ -203,6 +209,20 @@ models:
 			},
 			resume: func(_, prompt string) []string {
 				return []string{"--config", "../.continue/config.yaml", "--auto", "--resume", "-p", prompt}
+			},
+		},
+		{
+			name: "Cline CLI", module: "cline", program: "cline",
+			list: "messages", call: `"type":"tool_use"`, result: `"type":"tool_result"`,
+			strays: []string{"api.cline.bot:443", "data.cline.bot:443", "models.dev:443", "otel.cline.bot:443"},
+			files: map[string]string{".cline/data/settings/providers.json": `{"version": 1, "lastUsedProvider": "openai-compatible", "modes": {}, "providers": {
+				"openai-compatible": {"settings": {"provider": "openai-compatible", "apiKey": "none", "model": "gpt-4.1", "baseUrl": "{model}/v1"},
+					"updatedAt": "2026-01-02T03:04:05.000Z", "tokenSource": "manual"}
+			}}`},
+			start: func(prompt string) []string { return []string{"-P", "openai-compatible", "please " + prompt} },
+			// With a session, it takes no prompt from its command line.
+			resume: func(session, prompt string) []string {
+				return []string{"-P", "openai-compatible", "--id", filepath.Base(filepath.Dir(session)), typed + "please " + prompt}
 			},
 		},
 	}

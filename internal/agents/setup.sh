@@ -22,6 +22,7 @@ packages=(
 	opencode-ai@1.18.33
 	@kilocode/cli@7.7.7
 	@continuedev/cli@1.5.47
+	cline@3.0.65
 )
 for named; do
 	for i in "${!packages[@]}"; do

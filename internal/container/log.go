@@ -93,10 +93,9 @@ func (l *log) ascents() {
 		}
 		t.conv().Above = above
 	}
-	near := make([]int32, len(l.chain.links)) // by link: its message, or the nearest one above it
+	near := slices.Repeat([]int32{-1}, len(l.chain.links)) // by link: its message, or the nearest one above it
 	descend(len(near), l.chain.parent, func(i, above int32) {
 		k := l.link(i)
-		near[i] = -1
 		if above >= 0 && l.link(above).thread == k.thread {
 			near[i] = near[above]
 		}
