@@ -154,7 +154,6 @@ func TestStaysInPlace(t *testing.T) {
 // TestLateResults: a result behind the next turn is found in the logs of agents that do not send it, and in
 // no others. The repair is unsafe, and makes the log what it was.
 func TestLateResults(t *testing.T) {
-	t.Parallel()
 	found := 0
 	for i := range keptWires {
 		w := &keptWires[i]
