@@ -155,7 +155,7 @@ func wards() []ward {
 		{"OpenClaw", ".openclaw/agents/main/sessions/%s.jsonl", "pi/ok/session-3.jsonl", "pi/broken/session-3-missing.jsonl", "repaired"},
 		{"Cline", task("saoudrizwan.claude-dev"), "anthropic/ok/array.json", "anthropic/broken/missing-and-pending.json", "repaired"},
 		{"Roo Code", task("rooveterinaryinc.roo-cline"), "anthropic/ok/array.json", "anthropic/broken/missing-and-pending.json", "repaired"},
-		{"Cline CLI", ".cline/data/sessions/%[1]s/%[1]s.messages.json", "anthropic/ok/array.json", "anthropic/broken/missing-and-pending.json", "checked"},
+		{"Cline CLI", ".cline/data/sessions/%[1]s/%[1]s.messages.json", "anthropic/ok/array.json", "anthropic/broken/missing-and-pending.json", "repaired"},
 		{"GitHub Copilot Chat", code + "/workspaceStorage/ab/chatSessions/%s.json", "vscode-chat/ok/session.json", "vscode-chat/broken/missing.json", "checked"},
 		{"Amp", ".local/share/amp/threads/T-%s.json", "amp/ok/thread.json", "amp/broken/missing.json", "checked"},
 		{"Kiro", ".kiro/sessions/cli/%s.jsonl", "kiro/ok/session.jsonl", "kiro/broken/missing.jsonl", "checked"},

@@ -293,6 +293,10 @@ func (d *desk) start(args []string) (cmd *exec.Cmd, out *bytes.Buffer, done chan
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = filepath.Join(d.home, "work"), d.env, out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = time.Second
+	if prompt, is := strings.CutPrefix(args[len(args)-1], typed); is {
+		cmd.Args = cmd.Args[:len(args)]
+		return cmd, out, d.startTyping(cmd, out, prompt)
+	}
 	if err := cmd.Start(); err != nil {
 		d.t.Fatal(err)
 	}
@@ -470,7 +474,8 @@ type resumption struct {
 func (d *desk) resumed(path string, commands []command) *resumption {
 	d.t.Helper()
 	d.model.play(reply{text: "Resumed."})
-	_, out, done := d.start(d.agent.resume(path, "go on"))
+	args := d.agent.resume(path, "go on")
+	_, out, done := d.start(args)
 	select {
 	case <-done:
 	case <-time.After(patience):
@@ -483,6 +488,9 @@ func (d *desk) resumed(path string, commands []command) *resumption {
 	if len(requests) == 0 {
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 		r.trouble = lines[len(lines)-1]
+		if shown := regexp.MustCompile(`Error: [^\x1b\n]+`).FindString(out.String()); shown != "" && strings.HasPrefix(args[len(args)-1], typed) {
+			r.trouble = shown // what it prints last is how to go on
+		}
 		return r
 	}
 	r.request = &requests[0]

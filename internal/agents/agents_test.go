@@ -19,12 +19,14 @@ type agent struct {
 	// of the id of a record and that of its parent, if records have any.
 	call, result string
 	link         [2]string
+	// minutes says that it names its session after the minute, and records another history if it is
+	// resumed in the same one.
+	minutes bool
 	// breaks is the rule that it breaks itself when it resumes a session, "" if there is none.
 	breaks string
-	// document says that its session is one JSON document, so it has no records that can be lost, and
-	// database names its file if that is a database, which the test does not damage or repair.
-	document bool
-	database string
+	// list is the key of the messages in its session if that is one JSON document, and database names
+	// its file if that is a database, which the test does not damage or repair.
+	list, database string
 	// damages are what the test does to the rows of the database.
 	damages func() []rowDamage
 	// strays are hosts that it tries to reach, whatever its settings are.
@@ -32,10 +34,13 @@ type agent struct {
 	// omits is a record that takes the one with the id $target out of what is sent, "" if there are
 	// none. $parent stands for the id of the record before it.
 	omits string
-	// start is its command line for a prompt, and resume that for a session.
+	// start is its command line for a prompt, and resume that for a session. An argument that begins with
+	// typed is no argument: a human types the rest of it.
 	start  func(prompt string) []string
 	resume func(session, prompt string) []string
 }
+
+const typed = "type: "
 
 // all returns the agents. Their settings turn off updates and telemetry, and let them run
 // commands without a question.
@@ -90,8 +95,9 @@ env_key = "OPENAI_API_KEY"
 				"telemetry": {"enabled": false},
 				"general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false, "disableAutoUpdate": true, "disableUpdateNag": true}
 			}`},
-			breaks: "duplicate-tool-result", // google-gemini/gemini-cli#29365
-			start:  func(prompt string) []string { return []string{"-m", "gemini-2.5-pro", "-y", "-p", prompt} },
+			minutes: true,
+			breaks:  "duplicate-tool-result", // google-gemini/gemini-cli#29365
+			start:   func(prompt string) []string { return []string{"-m", "gemini-2.5-pro", "-y", "-p", prompt} },
 			resume: func(_, prompt string) []string {
 				return []string{"-m", "gemini-2.5-pro", "-y", "--resume", "latest", "-p", prompt}
 			},
@@ -153,12 +159,12 @@ env_key = "OPENAI_API_KEY"
 	}
 }
 
-// others returns agents that keep sessions in other files than logs. Only their endings are tested.
+// others returns agents that keep sessions in other files than logs: documents and databases.
 func others() []agent {
 	return []agent{
 		{
 			name: "opencode", module: "opencode-ai", program: "opencode",
-			document: true, database: ".local/share/opencode/opencode.db", damages: partDamages,
+			database: ".local/share/opencode/opencode.db", damages: partDamages,
 			strays: []string{"registry.npmjs.org:443"},
 			env:    []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1"},
 			files: map[string]string{".config/opencode/opencode.json": `{
@@ -171,7 +177,7 @@ func others() []agent {
 		},
 		{
 			name: "Kilo", module: "@kilocode/cli", program: "kilo",
-			document: true, database: ".local/share/kilo/kilo.db", damages: partDamages,
+			database: ".local/share/kilo/kilo.db", damages: partDamages,
 			strays: []string{"api.kilo.ai:443", "kilo.ai:443", "example.com:443", "cloudflare.com:443"}, // the last ones when an answer breaks off
 			env: []string{
 				"KILO_DISABLE_AUTOUPDATE=1", "KILO_DISABLE_MODELS_FETCH=1", "KILO_DISABLE_SESSION_INGEST=1", "KILO_DISABLE_CODEBASE_INDEXING=1",
@@ -187,7 +193,7 @@ func others() []agent {
 		},
 		{
 			name: "Continue", module: "@continuedev/cli", program: "cn",
-			document: true,
+			list: "history", call: `"toolCallStates":`, result: `"toolCallStates":`,
 			files: map[string]string{".continue/config.yaml": `name: script
 version: 1.0.0
 schema: v1
@@ -209,7 +215,7 @@ models:
 		},
 		{
 			name: "OpenClaw", module: "openclaw", program: "openclaw",
-			document: true, database: ".openclaw/agents/main/agent/openclaw-agent.sqlite", damages: eventDamages,
+			database: ".openclaw/agents/main/agent/openclaw-agent.sqlite", damages: eventDamages,
 			env: []string{"OPENCLAW_OFFLINE=1", "OPENCLAW_NO_AUTO_UPDATE=1", "OPENCLAW_DISABLE_BONJOUR=1", "OPENCLAW_SKIP_CHANNELS=1"},
 			files: map[string]string{".openclaw/openclaw.json": `{
 				"agents": {"defaults": {"model": {"primary": "script/script"}, "skipBootstrap": true, "workspace": "~/work"}},
@@ -219,6 +225,20 @@ models:
 			}`},
 			start:  func(prompt string) []string { return []string{"agent", "--local", "--agent", "main", "-m", prompt} },
 			resume: func(_, prompt string) []string { return []string{"agent", "--local", "--agent", "main", "-m", prompt} },
+		},
+		{
+			name: "Cline CLI", module: "cline", program: "cline",
+			list: "messages", call: `"type":"tool_use"`, result: `"type":"tool_result"`,
+			strays: []string{"api.cline.bot:443", "data.cline.bot:443", "models.dev:443", "otel.cline.bot:443"},
+			files: map[string]string{".cline/data/settings/providers.json": `{"version": 1, "lastUsedProvider": "openai-compatible", "modes": {}, "providers": {
+				"openai-compatible": {"settings": {"provider": "openai-compatible", "apiKey": "none", "model": "gpt-4.1", "baseUrl": "{model}/v1"},
+					"updatedAt": "2026-01-02T03:04:05.000Z", "tokenSource": "manual"}
+			}}`},
+			start: func(prompt string) []string { return []string{"-P", "openai-compatible", "please " + prompt} },
+			// With a session, it takes no prompt from its command line.
+			resume: func(session, prompt string) []string {
+				return []string{"-P", "openai-compatible", "--id", filepath.Base(filepath.Dir(session)), typed + "please " + prompt}
+			},
 		},
 	}
 }

@@ -31,6 +31,9 @@ func TestFaults(t *testing.T) {
 			d, path := begun(t, func() *desk { return newDesk(t, a, dir, toolguard) })
 			d.pinned, d.left = version == pinned(t, a), 1
 			begun, base := d.saved("begun"), d.read(path)
+			if a.minutes {
+				time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)))
+			}
 
 			try := func(fault string, do func() (home string, log []byte)) {
 				if page.skips(name, fault) {
@@ -70,12 +73,15 @@ func TestFaults(t *testing.T) {
 			whole := d.saved("whole")
 			for _, h := range a.harms() {
 				try(h.name, func() (string, []byte) {
-					lines := slices.Collect(bytes.Lines(log))
 					if h.writers {
 						other := resumes(reply{"Other.", []command{commandK()}}, reply{text: "Done beside."})
 						return whole, bytes.Join(inTurns(t, base, log, other), nil)
 					}
-					return whole, bytes.Join(h.do(a, lines), nil)
+					harmed, err := a.damaged(h, log)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return whole, harmed
 				})
 			}
 		})

@@ -21,6 +21,8 @@ type harm struct {
 	apart bool
 	// edits says that only sessions can have it whose records can take out others.
 	edits bool
+	// lines says that only files of lines can have it, and ends that the file ends with its last record.
+	lines, ends bool
 	// writers says that two processes have resumed the session: their records are in turns. Outputs of
 	// one may be on a branch that is not sent.
 	writers bool
@@ -33,20 +35,20 @@ func harms() []harm {
 	return []harm{
 		{name: "a result is lost", apart: true, do: func(a agent, lines [][]byte) [][]byte { return a.lose(lines, a.resultOf(lines, commandB())) }},
 		{name: "a call is lost", apart: true, do: func(a agent, lines [][]byte) [][]byte { return a.lose(lines, a.callOf(lines, commandA())) }},
-		{name: "the last line is torn", do: func(a agent, lines [][]byte) [][]byte {
+		{name: "the last line is torn", ends: true, do: func(a agent, lines [][]byte) [][]byte {
 			i := a.resultOf(lines, commandF())
 			return append(slices.Clone(lines[:i]), torn(lines[i], commandF()))
 		}},
-		{name: "a record is behind a torn one", do: func(a agent, lines [][]byte) [][]byte {
+		{name: "a record is behind a torn one", lines: true, do: func(a agent, lines [][]byte) [][]byte {
 			i := a.resultOf(lines, commandF())
 			out := slices.Clone(lines)
 			out[i] = slices.Concat(torn(lines[i], commandF()), lines[i])
 			return out
 		}},
-		{name: "a line of NULs", do: func(a agent, lines [][]byte) [][]byte {
+		{name: "a line of NULs", lines: true, do: func(a agent, lines [][]byte) [][]byte {
 			return slices.Insert(slices.Clone(lines), a.resultOf(lines, commandF()), append(make([]byte, 512), '\n'))
 		}},
-		{name: "a result is NULs", do: func(a agent, lines [][]byte) [][]byte {
+		{name: "a result is NULs", lines: true, do: func(a agent, lines [][]byte) [][]byte {
 			i := a.resultOf(lines, commandB())
 			out := slices.Clone(lines)
 			out[i] = append(make([]byte, len(lines[i])-1), '\n')
@@ -56,7 +58,7 @@ func harms() []harm {
 			i := a.resultOf(lines, commandA())
 			return slices.Insert(slices.Clone(lines), i, lines[i])
 		}},
-		{name: "a call has two results", apart: true, do: func(a agent, lines [][]byte) [][]byte {
+		{name: "a call has two results", apart: true, lines: true, do: func(a agent, lines [][]byte) [][]byte {
 			i := a.resultOf(lines, commandA())
 			twin := lines[i]
 			if id, _ := a.ids(twin); id != "" {
@@ -91,7 +93,7 @@ func harms() []harm {
 			out[i] = bytes.Replace(lines[i], []byte(commandB().output()), []byte(commandB().output()+"\xe2\x82"), 1)
 			return out
 		}},
-		{name: "two processes write", writers: true},
+		{name: "two processes write", lines: true, writers: true},
 		{name: "a call is taken out", apart: true, edits: true, do: func(a agent, lines [][]byte) [][]byte {
 			target, _ := a.ids(lines[a.callOf(lines, commandA())])
 			parent, _ := a.ids(lines[len(lines)-1])
@@ -119,8 +121,52 @@ const brokenAnswer = "an answer breaks off"
 // harms returns the faults that sessions of the agent can have.
 func (a agent) harms() []harm {
 	return slices.DeleteFunc(harms(), func(h harm) bool {
-		return a.document || h.apart && a.call == a.result || h.edits && a.omits == ""
+		return a.database != "" || h.lines && a.list != "" || h.apart && a.call == a.result || h.edits && a.omits == ""
 	})
+}
+
+// records returns the records of a session: the lines of a log, or the messages of a document, without
+// white space, and what is around them.
+func (a agent) records(log []byte) (head []byte, records [][]byte, tail []byte, err error) {
+	if a.list == "" {
+		return nil, slices.Collect(bytes.Lines(log)), nil, nil
+	}
+	at := regexp.MustCompile(`"` + a.list + `":\s*\[`).FindIndex(log)
+	if at == nil {
+		return nil, nil, nil, fmt.Errorf("expected a list %q", a.list)
+	}
+	dec := json.NewDecoder(bytes.NewReader(log[at[1]-1:]))
+	if _, err := dec.Token(); err != nil {
+		return nil, nil, nil, err
+	}
+	for dec.More() {
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return nil, nil, nil, err
+		}
+		var line bytes.Buffer
+		if err := json.Compact(&line, raw); err != nil {
+			return nil, nil, nil, err
+		}
+		records = append(records, line.Bytes())
+	}
+	return log[:at[1]], records, log[int64(at[1]-1)+dec.InputOffset():], nil
+}
+
+// damaged returns a session with a fault.
+func (a agent) damaged(h harm, log []byte) ([]byte, error) {
+	head, records, tail, err := a.records(log)
+	if err != nil {
+		return nil, err
+	}
+	records = h.do(a, records)
+	switch {
+	case a.list == "":
+		return bytes.Join(records, nil), nil
+	case h.ends:
+		tail = nil
+	}
+	return slices.Concat(head, bytes.Join(records, []byte(",")), tail), nil
 }
 
 // callOf returns the index of the line with a call.

@@ -29,6 +29,7 @@ type server struct {
 	all      []passed // all requests to a model, also those that are not of the script
 	strict   bool     // requests are refused as the API would
 	refused  []string // why
+	ended    bool     // an answer without commands was given
 	torn     string   // an answer with this text breaks off there
 	tears    int      // how often one did
 	strays   []string // hosts that an agent tried to reach
@@ -62,7 +63,7 @@ func serve(t *testing.T, script ...reply) *server {
 func (s *server) play(script ...reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.script, s.requests, s.refused, s.all, s.torn, s.tears = script, nil, nil, nil, "", 0
+	s.script, s.requests, s.refused, s.all, s.ended, s.torn, s.tears = script, nil, nil, nil, false, "", 0
 }
 
 // tear lets the answer with a command break off in its arguments, each time.
@@ -77,6 +78,13 @@ func (s *server) tornAnswers() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.tears
+}
+
+// over reports whether an answer without commands was given, after which the agent waits.
+func (s *server) over() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended
 }
 
 // seen returns the requests of this script so far.
@@ -205,6 +213,7 @@ func (s *server) answer(w http.ResponseWriter, api *wire, body []byte) error {
 		s.mu.Lock()
 		s.requests = append(s.requests, request{api, body})
 		next = choose(s.script, body)
+		s.ended = len(next.commands) == 0
 		s.mu.Unlock()
 		i := slices.IndexFunc(shells(), func(s shell) bool { return slices.Contains(tools, s.name) })
 		if i < 0 && len(next.commands) > 0 {

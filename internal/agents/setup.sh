@@ -23,6 +23,7 @@ packages=(
 	@kilocode/cli@7.7.7
 	@continuedev/cli@1.5.47
 	openclaw@2026.9.6
+	cline@3.0.65
 )
 for named; do
 	for i in "${!packages[@]}"; do

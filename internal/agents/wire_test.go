@@ -148,6 +148,7 @@ func shells() []shell {
 		}},
 		{"exec_command", func(line string) map[string]any { return map[string]any{"cmd": line} }},
 		{"shell_command", func(line string) map[string]any { return map[string]any{"command": line} }},
+		{"run_commands", func(line string) map[string]any { return map[string]any{"commands": []string{line}} }},
 		{"shell", func(line string) map[string]any {
 			return map[string]any{"command": []string{"bash", "-lc", line}}
 		}},

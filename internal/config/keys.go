@@ -62,6 +62,7 @@ func rowTables() []rowTable {
 			"time":          "the field with the time",
 			"short-ids":     "true if ids are eight hex digits, not UUIDs",
 			"straight":      "true if each record names the record that was written before it, except where the user goes back; if one parent is lost, its place tells it",
+			"closes":        "types of records whose messages of the model end the turn before them: the program does not send results of that turn that are behind them",
 			"numbered":      "fields that count records: a log with one of them is only checked",
 			"ordinal":       "a field that numbers the records without gaps; repairs only append to such a log, with the next number, and if a repair removes a record, the following records are renumbered",
 			"on-resume":     "what the program does with a call without a result when it resumes such a log, as a clause without a full stop",

@@ -52,6 +52,7 @@ func (l *log) conversations(from elements) conversations {
 			yield(nil, err)
 			return
 		}
+		l.ascents()
 		// The main conversation comes first, even if a sub-agent has the first record.
 		threads := slices.Clone(l.threads)
 		slices.SortStableFunc(threads, func(a, b *thread) int { return min(len(a.conv().Name), 1) - min(len(b.conv().Name), 1) })
@@ -75,6 +76,33 @@ func (l *log) finished(t *thread) *transcript.Conversation {
 	c.Notes = t.settled()
 	c.Echoes = t.echoed()
 	return c
+}
+
+// ascents sets for each message that may be behind one that ends a turn the nearest message from which
+// its record descends. A message without a link descends from the one before it.
+func (l *log) ascents() {
+	if !slices.ContainsFunc(l.threads, func(t *thread) bool {
+		return t.conv().Closes && t.conv().Linked && len(t.conv().Results) > 0
+	}) {
+		return
+	}
+	for _, t := range l.threads {
+		above := make([]int32, len(t.conv().Messages))
+		for i := range above {
+			above[i] = int32(i) - 1
+		}
+		t.conv().Above = above
+	}
+	near := slices.Repeat([]int32{-1}, len(l.chain.links)) // by link: its message, or the nearest one above it
+	descend(len(near), l.chain.parent, func(i, above int32) {
+		k := l.link(i)
+		if above >= 0 && l.link(above).thread == k.thread {
+			near[i] = near[above]
+		}
+		if k.msg >= 0 {
+			l.threads[k.thread].conv().Above[k.msg], near[i] = near[i], k.msg
+		}
+	})
 }
 
 func (l *log) record(e element) error {
@@ -105,6 +133,10 @@ func (l *log) record(e element) error {
 	if l.env.speaks(payload) {
 		if read, err = l.read(t, e.record, payload, l.env.at[envType], l.env.at[envTurnAlt]); read {
 			at.msg = int32(len(t.conv().Messages) - 1)
+			if m := &t.conv().Messages[at.msg]; m.Role == transcript.RoleAssistant && l.env.is(l.d.Log.Closes) {
+				t.conv().Closes = true
+				m.Flags |= transcript.MessageCloses
+			}
 		}
 	} else {
 		err = l.event(t, e)

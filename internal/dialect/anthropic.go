@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"slices"
+
 	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -25,7 +27,20 @@ var Anthropic = &Dialect{
 		"@this if type=reasoning and encrypted_content",
 		"reasoning_details if role=assistant",
 	},
-	Driver: anthropicBlocks,
+	Driver: anthropicMessages{anthropicBlocks},
+}
+
+// anthropicMessages are messages of the API, also in the sessions of Cline CLI.
+type anthropicMessages struct{ *BlocksDriver }
+
+// WriteResult implements Writer. Cline CLI 3.0.65 sends no request with a result that does not name its
+// tool ("The messages do not match the ModelMessage[] schema").
+func (d anthropicMessages) WriteResult(r NewResult) []Field {
+	out := d.BlocksDriver.WriteResult(r)
+	if out != nil && r.Name != "" && Lens("modelInfo.provider").Leads(r.Message) {
+		out = slices.Insert(out, len(out)-2, Field{"name", r.Name})
+	}
+	return out
 }
 
 // anthropicEvidence weighs messages of the API, bare or in logs.

@@ -27,7 +27,10 @@ var ClaudeCode = &Dialect{
 		Header: "summary", HeaderHas: []string{"leafUuid"},
 		ID: "uuid", Parent: "parentUuid", Time: "timestamp",
 		TurnAlt: "requestId",
-		Side:    "isSidechain", Agent: "agentId",
+		// Behind the first message of another answer, results are removed, and their calls get others
+		// (ensureToolResultPairing of 2.1.330).
+		Closes: []string{"assistant"},
+		Side:   "isSidechain", Agent: "agentId",
 		Meta: "isMeta", Summary: "isCompactSummary", Hidden: "isVisibleInTranscriptOnly",
 		Interrupt: "[Request interrupted by user",
 		Boundary:  []string{"compact_boundary"},

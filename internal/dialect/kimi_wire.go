@@ -70,6 +70,9 @@ var KimiWire = &Dialect{
 		Kinds:   []string{"context.*", "metadata", "StepBegin", "StatusUpdate", "ToolCallPart", "SubagentEvent", "ApprovalRequest", "ApprovalResponse", "TurnEnd", "StepInterrupted"},
 		Header:  "metadata", HeaderHas: []string{"protocol_version"},
 		Evidence: []string{"event"},
+		// Each step closes the calls of the one before it (createLoopEventFold of
+		// @moonshot-ai/kimi-code 2.1.0).
+		Closes: []string{"context.append_loop_event"},
 		Hooks: LogHooks{
 			Once: Lens("event.uuid|message.id").In,
 			// The agent sends such a record as it is, but behind the results of calls that are open

@@ -38,6 +38,10 @@ type Log struct {
 	// Straight is set if each record names the record that was written before it, except
 	// where the user goes back. So the position of a record shows its parent if that is lost.
 	Straight bool
+	// Closes lists the types of records whose messages of the model end the turn before them: the
+	// agent does not send results of that turn that are behind such a record. Other agents find
+	// results by the id of the call, wherever they are.
+	Closes []string
 	// Numbered lists keys of fields that count records. A log with one of them is
 	// only checked.
 	Numbered []string

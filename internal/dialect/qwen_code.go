@@ -34,7 +34,9 @@ var QwenCode = &Dialect{
 		ID:       "uuid", Parent: "parentUuid", Time: "timestamp",
 		// A walk from the last record stops at a lost parent (gh:QwenLM/qwen-code#6501).
 		Straight: true,
-		Side:     "isSidechain", Agent: "agentId",
+		// Results are looked up in what follows up to the next answer (scanModelTurn of 0.24.4).
+		Closes: []string{"assistant"},
+		Side:   "isSidechain", Agent: "agentId",
 		Boundary: []string{"chat_compression"}, History: "systemPayload.compressedHistory",
 		ResultType: "tool_result",
 		Envelope:   []string{"isSidechain", "agentId", "sessionId", "cwd", "version", "gitBranch", "timestamp"},

@@ -87,7 +87,8 @@ func echoLogs() []echoLog {
 				return `{"type":"context.append_message","message":{"role":"` + role + `","content":[{"type":"text","text":"` + text + `"}]},"time":1}`
 			},
 			call: func(id string) string {
-				return event(`{"type":"tool.call","uuid":"u-` + id + `","stepUuid":"s-` + id + `","toolCallId":"` + id + `","name":"Bash","args":{}}`)
+				step, _, _ := strings.Cut(strings.TrimPrefix(id, "call_"), "_") // the calls of a turn are one step
+				return event(`{"type":"tool.call","uuid":"u-` + id + `","stepUuid":"s-` + step + `","toolCallId":"` + id + `","name":"Bash","args":{}}`)
 			},
 			answer: func(id, text string) string {
 				return event(fmt.Sprintf(`{"type":"tool.result","parentUuid":"u-%s","toolCallId":%q,"result":{"output":%q}}`, id, id, text))

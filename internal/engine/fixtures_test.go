@@ -208,7 +208,7 @@ var applicable = map[string][]string{
 		"result-content-type", "empty-text", "trailing-whitespace", "first-role", "cache-control-limit", "image-limit", "unknown-tool", "schema-violation",
 	},
 	"claude-code": {
-		"duplicate-record", "broken-link", "stale-parent", "unsent-branch", "interrupted-tool-call", "tool-input-not-object", "empty-message",
+		"misplaced-tool-result", "duplicate-record", "broken-link", "stale-parent", "unsent-branch", "interrupted-tool-call", "tool-input-not-object", "empty-message",
 		"block-in-wrong-role", "reasoning-unreplayable", "server-tool-unpaired", "image-limit", "interleaved-reasoning",
 	},
 	"openai-responses": {

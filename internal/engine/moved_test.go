@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/sample"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // numberedLog gives records ordinals, as Codex does since 0.142.
@@ -23,7 +25,7 @@ func numberedLog(records []object) {
 func TestMovedRecords(t *testing.T) {
 	t.Parallel()
 	runs := sample.Inputs(2000, 200, 100)
-	for _, name := range []string{"pi", "codex", "claude-code", "qwen-code", "factory-droid"} {
+	for _, name := range []string{"pi", "codex", "claude-code", "qwen-code", "factory-droid", "kimi-wire"} {
 		w := &keptWires[slices.IndexFunc(keptWires, func(w wire) bool { return w.dialect == name })]
 		b := breaker{rand.New(rand.NewPCG(sample.Seed(7), 0)), w}
 		back := 0
@@ -146,5 +148,104 @@ func TestStaysInPlace(t *testing.T) {
 				t.Errorf("the result is still behind the user:\n%s", out)
 			}
 		})
+	}
+}
+
+// TestLateResults: a result behind the next turn is found in the logs of agents that do not send it, and in
+// no others. The repair is unsafe, and makes the log what it was.
+func TestLateResults(t *testing.T) {
+	found := 0
+	for i := range keptWires {
+		w := &keptWires[i]
+		d := dialect.ByName(w.dialect)
+		if w.joined != nil || d.Log == nil {
+			continue
+		}
+		t.Run(w.dialect, func(t *testing.T) {
+			b := breaker{rand.New(rand.NewPCG(1, 1)), w}
+			first, second := []object{w.call(w.id(1, 0)), w.call(w.id(1, 1))}, []object{w.call(w.id(2, 0))}
+			history := slices.Concat(
+				[]object{w.says("user", "go")}, w.calls(first),
+				w.answers([]object{w.answer(w.id(1, 0), "one")}), w.answers([]object{w.answer(w.id(1, 1), "two")}),
+				[]object{w.says("assistant", "next")}, w.calls(second), w.answers([]object{w.answer(w.id(2, 0), "three")}),
+				[]object{w.says("user", "and?")}, []object{w.says("assistant", "done")},
+			)
+			sound := w.frame.wrap(b, history)
+			for _, late := range []string{"one", "two"} {
+				at := func(text string) int {
+					return slices.IndexFunc(sound, func(r object) bool { return strings.Contains(string(w.text([]object{r})), `"`+text+`"`) })
+				}
+				write := func(records []object) []byte {
+					b.link(records)
+					return w.text(records)
+				}
+				broken := slices.Clone(sound)
+				moved := broken[at(late)]
+				broken = slices.Insert(slices.Delete(broken, at(late), at(late)+1), at("three"), moved)
+				text := write(broken)
+				rep := check(t, "log", text, Options{})
+				want := []string{"misplaced-tool-result"}
+				if d.Window == transcript.WindowLog && d.Log.Closes == nil {
+					want = nil
+				}
+				if got := errorsOf(rep); !slices.Equal(got, want) {
+					t.Fatalf("%s is late: found %q, want %q\n%s", late, got, want, text)
+				}
+				if want == nil {
+					continue
+				}
+				found++
+				fault, out, f := misfixed("log", text, FixOptions{})
+				if fault != "" || f.Changed() {
+					t.Errorf("%s is late: repaired without --unsafe: %s\n%s", late, fault, out)
+				}
+				if fault, out, f = misfixed("log", text, FixOptions{Unsafe: true}); fault != "" || len(errorsOf(f.After)) > 0 {
+					t.Fatalf("%s is late: %s %q\n%s", late, fault, errorsOf(f.After), out)
+				}
+				back := slices.Clone(sound)
+				if late == "one" { // a call that is a record of its own gets its result at once
+					back = slices.Insert(slices.Delete(back, at(late), at(late)+1), at("c1_0")+1, moved)
+				}
+				if got, want := write(decoded(out)), write(back); !bytes.Equal(got, want) { // both with new ids
+					t.Errorf("%s is late: the repair makes\n%s\nwant\n%s", late, got, want)
+				}
+				if again, _, err := repaired(out, FixOptions{Unsafe: true}); err != nil || !bytes.Equal(again, out) {
+					t.Errorf("%s is late: repaired again (%v):\n%s", late, err, again)
+				}
+			}
+		})
+	}
+	if found != 2*4 { // pi, and three agents that leave such results out
+		t.Errorf("%d late results were found", found)
+	}
+}
+
+// TestLateByParents: in a linked log, a result is not late if only its line is, and not if another branch
+// or a message that is not sent is between it and its call.
+func TestLateByParents(t *testing.T) {
+	t.Parallel()
+	w := &keptWires[slices.IndexFunc(keptWires, func(w wire) bool { return w.dialect == "claude-code" })]
+	b := breaker{rand.New(rand.NewPCG(1, 1)), w}
+	records := w.frame.wrap(b, slices.Concat(
+		[]object{w.says("user", "go")}, w.calls([]object{w.call("c1")}), w.answers([]object{w.answer("c1", "one")}),
+		[]object{w.says("assistant", "next")}, w.calls([]object{w.call("c2")}), w.answers([]object{w.answer("c2", "two")}),
+		[]object{w.says("user", "and?")}, []object{w.says("assistant", "done")},
+	))
+	b.link(records)
+	at := func(text string) int {
+		return slices.IndexFunc(records, func(r object) bool { return strings.Contains(string(w.text([]object{r})), text) })
+	}
+	one, last := at(`"one"`), at(`"two"`)
+	moved := slices.Insert(slices.Delete(slices.Clone(records), one, one+1), last, records[one])
+	if got := errorsOf(check(t, "log", w.text(moved), Options{})); got != nil {
+		t.Errorf("only its line is late: found %q\n%s", got, w.text(moved))
+	}
+	beside := copied(records[at(`"next"`)])
+	beside[w.frame.id], beside[w.frame.parent] = "0000ffff-0000-4000-8000-000000000000", records[at(`"c1"`)][w.frame.id]
+	member(beside["message"])["id"] = "msg_beside"
+	delete(beside, "requestId")
+	branched := slices.Insert(slices.Clone(records), one, beside)
+	if got := errorsOf(check(t, "log", w.text(branched), Options{})); got != nil {
+		t.Errorf("another branch is between: found %q\n%s", got, w.text(branched))
 	}
 }

@@ -31,6 +31,8 @@ type entry struct {
 	says, late bool
 	// unsure marks a record whose effect on others is not known.
 	unsure bool
+	// deferred marks a message of the model that the agent sends behind the results of open calls.
+	deferred bool
 	// begins marks a call that counts only if no other entry made it.
 	begins bool
 	// unasked marks such a call that no other entry has made before, or makes before its result.
@@ -231,6 +233,36 @@ func anywhere(thread []entry) string {
 	return ""
 }
 
+// inTime returns the fault of a thread whose results are after their calls, and before the model
+// speaks in another turn.
+func inTime(thread []entry) string {
+	if why := anywhere(thread); why != "" {
+		return why
+	}
+	calls := map[string]string{} // by id: the turn of the last call
+	behind := map[string]string{}
+	for _, e := range thread {
+		if e.turn != "" && !e.deferred {
+			for id, turn := range calls {
+				if turn != e.turn {
+					behind[id] = turn
+				}
+			}
+		}
+		for _, a := range e.acts {
+			switch {
+			case !a.result:
+				calls[a.id], behind[a.id] = e.turn, ""
+			case behind[a.id] != "":
+				return "a result that is too late for " + behind[a.id]
+			default:
+				delete(calls, a.id)
+			}
+		}
+	}
+	return ""
+}
+
 // inRecord returns the fault of a thread whose calls hold their results.
 func inRecord(thread []entry) string {
 	inTurn := map[[2]string]bool{}
@@ -335,7 +367,7 @@ func text(content any) (string, bool) {
 
 // claudeCode is the format of Claude Code: the blocks of Anthropic messages, in records of
 // their own that are linked by uuid.
-var claudeCode = logFormat{pair: anywhere, read: func(r object, n int) []entry {
+var claudeCode = logFormat{pair: inTime, read: func(r object, n int) []entry {
 	e := entry{scope: fmt.Sprint(r["isSidechain"] == true, r["agentId"])}
 	m, said := r["message"].(object)
 	switch {
@@ -431,7 +463,7 @@ var streamJSON = logFormat{pair: anywhere, read: func(r object, n int) []entry {
 }}
 
 // kimiWire is the format of Kimi Code: events of the model's steps, among messages.
-var kimiWire = logFormat{pair: anywhere, read: func(r object, n int) []entry {
+var kimiWire = logFormat{pair: inTime, read: func(r object, n int) []entry {
 	e := entry{}
 	event := member(r["event"])
 	switch r["type"] {
@@ -459,7 +491,7 @@ var kimiWire = logFormat{pair: anywhere, read: func(r object, n int) []entry {
 		e.human = is && m["role"] == "user" && typed(s)
 		e.other = !e.human
 		if m["role"] == "assistant" {
-			e.turn = fmt.Sprint("#", n)
+			e.turn, e.deferred = fmt.Sprint("#", n), true
 		}
 	case "context.clear", "context.apply_compaction":
 		e.cut = true
@@ -797,7 +829,7 @@ func codexItem(item object, n int) entry {
 }
 
 // qwenCode is the format of Qwen Code: Gemini contents in the records of Claude Code.
-var qwenCode = logFormat{pair: anywhere, read: func(r object, _ int) []entry {
+var qwenCode = logFormat{pair: inTime, read: func(r object, _ int) []entry {
 	e := entry{scope: fmt.Sprint(r["isSidechain"] == true, r["agentId"])}
 	m, said := r["message"].(object)
 	switch {

@@ -126,6 +126,7 @@ func Pair(c *transcript.Conversation, sameCall func(a, b int) bool) Pairing {
 	p.server()
 	p.finish()
 	p.crossings()
+	p.late()
 	return p.out
 }
 
@@ -174,6 +175,7 @@ type pairer struct {
 	// maps each block to its run of results, with nothing else of its segment between them.
 	// Both are nil until they are needed.
 	rows, runs []int32
+	steps      int // of passes
 }
 
 // A part is a turn within one segment.
@@ -1124,4 +1126,63 @@ func (p *pairer) crossings() {
 		}
 		x.Crosses = wedged < c.Results[x.Result].Message
 	}
+}
+
+// late finds the results of a log that are behind a message of a later turn that ends their own. That
+// turn was made without them.
+func (p *pairer) late() {
+	c := p.conv
+	if !c.Closes {
+		return
+	}
+	// A spoken is the first such message at or after at, and the first one after it of another turn.
+	type spoken struct{ first, other int32 }
+	next := map[int32]spoken{} // by segment
+	at := int32(len(c.Messages))
+	for i := range slices.Backward(p.out.Calls) {
+		call := c.Calls[i].Message
+		for ; at > call; at-- { // up to the message of the call
+			m := &c.Messages[at-1]
+			if !p.closes(at - 1) {
+				continue
+			}
+			was, known := next[m.Segment]
+			switch {
+			case !known:
+				was.other = int32(len(c.Messages))
+			case p.turn(was.first) != p.turn(at-1):
+				was.other = was.first
+			}
+			next[m.Segment] = spoken{at - 1, was.other}
+		}
+		x := &p.out.Calls[i]
+		if x.State != Answered || x.Place != InWindow || c.Messages[call].Has(transcript.MessageSuperseded) {
+			continue
+		}
+		if res := c.Results[x.Result].Message; next[c.Messages[call].Segment].other < res && (c.Above == nil || p.passes(res, call)) {
+			x.Place, x.Crosses = Later, true
+		}
+	}
+}
+
+// closes reports whether a message that is sent ends the turn before it.
+func (p *pairer) closes(message int32) bool {
+	m := &p.conv.Messages[message]
+	return m.Has(transcript.MessageCloses) && !m.Has(transcript.MessageReplay) && !m.Has(transcript.MessageSuperseded)
+}
+
+// mostSteps limits how many steps passes may take for each message of a log. Otherwise a log with very
+// many late results would take quadratic time.
+const mostSteps = 64
+
+// passes reports whether a result descends from its call by way of another turn.
+func (p *pairer) passes(result, call int32) (other bool) {
+	for at := p.conv.Above[result]; at != call; p.steps++ {
+		if at < 0 || p.steps > mostSteps*len(p.conv.Messages) {
+			return false
+		}
+		other = other || p.closes(at) && p.turn(at) != p.turn(call)
+		at = p.conv.Above[at]
+	}
+	return other
 }

@@ -15,13 +15,13 @@ var misplacedToolResult = &Rule{
 	Summary:    "A tool result comes too late to answer its call",
 	Points:     []profile.Point{profile.Misplaced},
 	Strategies: []string{"move", "text", "leave"},
-	What: `Checks for tool results that other messages separate from their call. The user wrote while the tool
-was running, a hook added a message, or an assistant turn did not wait for the result.
+	What: `Checks for tool results that other messages separate from their call: the user wrote meanwhile, a hook
+added a message, or a turn did not wait. In the logs of Claude Code, Qwen Code and Kimi Code, only a later
+turn of the model counts.
 
 A compaction of pi between a call and its result is a warning if a later one keeps all three: pi up
 to 0.85.1 sends the old summary between them.`,
-	Why: `The API looks for the result only right after the call, and answers as if there were none. Some
-programs replace the real result with a placeholder.`,
+	Why: `The API looks for results only right after the call. The agents above send a placeholder instead.`,
 	Repair: `In a session log, the whole record moves, unless it holds more, or a compaction is in between. A compaction
 moves behind the results.
 
@@ -38,10 +38,12 @@ moves behind the results.
  {"role":"tool","tool_call_id":"c1","content":"a.txt"},
  {"role":"user","content":"wait"}]`,
 	Check: func(c *Context) {
-		if !c.arrays() {
+		switch {
+		case c.arrays():
+			c.insidePairs()
+		case !c.Closes:
 			return
 		}
-		c.insidePairs()
 		guessed := c.standIns()
 		for i := range c.Pairing.Calls {
 			x := &c.Pairing.Calls[i]
@@ -60,6 +62,9 @@ moves behind the results.
 				// Another call with that id got a placeholder. It is only a guess that the
 				// result does not belong to that call.
 				class = operation.Unsafe
+			}
+			if c.Closes {
+				f.Message, f.Refusal = f.Message+", so the agent does not send it", ""
 			}
 			if x.Candidates > 1 {
 				class = operation.Unsafe

@@ -188,8 +188,7 @@ func All() []Store {
 			About: About{Prompt: []string{"message.content.*.text"}, Human: []Is{{"message.role", "user"}}},
 		},
 		{
-			// It is the format of Cline's tasks, but nobody has resumed a repaired session here.
-			Agent: "Cline CLI",
+			Agent: "Cline CLI", Repaired: true,
 			Roots: []string{
 				"$CLINE_SESSION_DATA_DIR", "$CLINE_DATA_DIR/sessions", "$CLINE_DIR/data/sessions", "~/.cline/data/sessions",
 			},

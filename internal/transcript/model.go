@@ -135,6 +135,12 @@ type Conversation struct {
 	AppendOnly bool
 	OnResume   string
 
+	// Closes is set if messages of a log end the turn before them (MessageCloses). If the log is
+	// linked, Above has for each message the one that its record descends from, -1 for none, because
+	// then the order of the file does not count.
+	Closes bool
+	Above  []int32
+
 	// Folded is set if a later record replaces an earlier one with the same id. A message
 	// is then changed by appending it again.
 	Folded bool
@@ -270,6 +276,9 @@ const (
 	// MessageOmitted marks a message that the client leaves out of its requests, although it
 	// sends the results of its calls.
 	MessageOmitted
+	// MessageCloses marks a message of the model behind which the client finds no results of
+	// earlier turns.
+	MessageCloses
 )
 
 // A Message is one message of the transcript: an element of a messages array, an item, or
