@@ -442,18 +442,7 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 			c.report.Skipped, c.report.SkippedDiscreet = not.Reason, not.Discreet
 			return c.report, nil
 		}
-		var lost *container.RecordError
-		switch {
-		case c.units != nil && c.units.started && errors.As(err, &lost):
-			c.units.lose(c, lost)
-		case err != nil:
-			return nil, err
-		case c.units != nil:
-			c.units.check(c, conv)
-		default:
-			c.conversation(conv)
-		}
-		if err := cmp.Or(ctx.Err(), c.err); err != nil {
+		if err := c.next(conv, err); err != nil {
 			return nil, err
 		}
 	}
@@ -462,6 +451,28 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 		return c.report, c.units.end(c)
 	}
 	return c.report, c.finish(file)
+}
+
+// next checks the next conversation, or takes the error of reading it. That of a row is one of its unit.
+func (c *checker) next(conv *transcript.Conversation, err error) error {
+	var lost *container.RecordError
+	switch {
+	case c.units != nil && c.units.started && errors.As(err, &lost):
+		c.units.lose(c, lost)
+	case err != nil:
+		return err
+	case c.units != nil:
+		c.units.check(c, conv)
+	default:
+		c.conversation(conv)
+	}
+	return cmp.Or(c.ctx.Err(), c.err)
+}
+
+// clean reports whether nothing was found so far, in conversations or in the file.
+func (c *checker) clean() bool {
+	f := c.report.File
+	return len(f.Faults)+len(f.Broken)+len(f.Keys)+len(f.Links)+len(c.found.list) == 0
 }
 
 // finish checks the file as a whole and resolves the findings.
@@ -793,9 +804,9 @@ func (c *checker) emit(found rules.Finding) {
 	if c.counted(f) {
 		return
 	}
-	index, place := -1, ""
+	out := Finding{Index: -1}
 	if now := &c.now.context; now.Conversation != nil && f.Conversation >= 0 {
-		index, place = now.Place(f.Span)
+		out.Index, out.Place = now.Place(f.Span)
 	}
 	if c.unfolded != nil {
 		if c.unfolded.Packed(f.Span) {
@@ -810,7 +821,12 @@ func (c *checker) emit(found rules.Finding) {
 	if c.part != nil {
 		c.part.kinds = append(c.part.kinds, c.part.kind)
 	}
-	c.keep(f, index, place)
+	c.offers.ask(f.Fix)
+	if f.Conversation >= 0 {
+		out.Dialect = c.dials[f.Conversation-c.firstDial]
+	}
+	out.Finding = *f
+	c.found.add(&out)
 }
 
 // inBase64 says what the base64 that a finding points to stands for, unless that is long.

@@ -224,3 +224,29 @@ func TestMemoryOfKeptFindings(t *testing.T) {
 		t.Logf("a finding takes %.0f bytes", got)
 	}
 }
+
+// TestMemoryOfPlacedFindings: a repair is forgotten once its outcome is known, and what is known of findings
+// once they are placed, so that a check does not hold them twice.
+func TestMemoryOfPlacedFindings(t *testing.T) {
+	const n = 5_000
+	c := newChecker(source.FromBytes("s.jsonl", orphans(n)), Options{Edits: true})
+	c.sees(func(*View) error {
+		if got := len(c.offers.open); got != n {
+			t.Errorf("%d repairs, want %d", got, n)
+		}
+		if slices.ContainsFunc(c.offers.open, func(op *operation.Operation) bool { return op != nil }) {
+			t.Error("repairs are held although their outcome is known")
+		}
+		return nil
+	})
+	rep, err := c.run(context.Background())
+	if err != nil || rep.Findings.Len() != n {
+		t.Fatalf("%v, %d findings", err, rep.Findings.Len())
+	}
+	for name, p := range map[string]*packed{"hits": &c.found.packed, "offers": &c.offers.details} {
+		held := slices.DeleteFunc(slices.Clone(p.chunks), func(chunk []byte) bool { return chunk == nil })
+		if len(p.chunks) < 10 || len(held) > 0 {
+			t.Errorf("%d of %d chunks of the %s are held", len(held), len(p.chunks), name)
+		}
+	}
+}

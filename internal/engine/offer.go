@@ -128,6 +128,9 @@ func (c *checker) decide(op *operation.Operation, state offerState, d details) {
 		d.edits = nil
 	}
 	os.details.write(nil, func(p *packer) { p.details(&d) })
+	if c.round == nil { // nobody asks for it any more
+		os.open[len(os.open)-1-(len(os.list)-int(op.ID))] = nil
+	}
 }
 
 // read returns the details of an offer, nothing if nobody has decided it.

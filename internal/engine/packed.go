@@ -56,10 +56,20 @@ func (p *packed) chunk(i int) string {
 // because successive texts come from a few chunks.
 type unpacker struct {
 	*packed
+	// left is how often each chunk will still be read before it is dropped; nil drops none.
+	left []int32
 	kept [64]struct {
 		chunk int32 // counted from 1
 		text  string
 	}
+}
+
+// expect counts a text that will be read once. Chunks of which all such texts were read are dropped.
+func (u *unpacker) expect(ref packedRef) {
+	if u.left == nil {
+		u.left = make([]int32, len(u.chunks)+1)
+	}
+	u.left[ref.chunk]++
 }
 
 // from returns the text at ref, followed by the rest of its chunk.
@@ -67,6 +77,11 @@ func (u *unpacker) from(ref packedRef) string {
 	k := &u.kept[int(ref.chunk)%len(u.kept)]
 	if k.chunk != ref.chunk+1 {
 		k.chunk, k.text = ref.chunk+1, u.chunk(int(ref.chunk))
+	}
+	if u.left != nil {
+		if u.left[ref.chunk]--; u.left[ref.chunk] == 0 && int(ref.chunk) < len(u.chunks) {
+			u.chunks[ref.chunk] = nil
+		}
 	}
 	return k.text[ref.at:]
 }

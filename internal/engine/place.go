@@ -9,19 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/toolguard/toolguard/internal/digest"
-	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
 )
-
-// keep keeps a finding until all are known.
-func (c *checker) keep(f *rules.Finding, index int, place string) {
-	out := Finding{Finding: *f, Index: index, Place: place}
-	c.offers.ask(f.Fix)
-	if f.Conversation >= 0 {
-		out.Dialect = c.dials[f.Conversation-c.firstDial]
-	}
-	c.found.add(&out)
-}
 
 // place sorts the findings and resolves their positions. It reads the source once for lines
 // and columns, and each record with findings once.
@@ -33,6 +22,14 @@ func (c *checker) place(excerpts bool) error {
 	p.texts, p.details = unpacker{packed: &c.found.packed}, unpacker{packed: &c.offers.details}
 	c.found.sort(&p.texts)
 	list := c.found.list
+	if !c.keeps { // nobody reads hits and offers again
+		for i := range list {
+			p.texts.expect(list[i].texts)
+			if n := list[i].operation; n > 0 {
+				p.details.expect(c.offers.list[n-1].details)
+			}
+		}
+	}
 	for lo, hi := 0, 0; lo < len(list); lo = hi {
 		for hi = lo; hi < len(list) && list[hi].record == list[lo].record; hi++ { // the findings of a record are adjacent
 		}

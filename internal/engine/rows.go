@@ -70,18 +70,7 @@ func (w *rowChecker) check(st *rowStretch) {
 		c.units.started, c.units.row = false, Unit{}
 	}
 	for conv, err := range conversations {
-		var lost *container.RecordError
-		switch {
-		case err != nil && c.units != nil && errors.As(err, &lost):
-			c.units.lose(c, lost)
-		case err != nil:
-			st.err = err
-		case c.units != nil:
-			c.units.check(c, conv)
-		default:
-			c.conversation(conv)
-		}
-		if st.err = cmp.Or(st.err, c.err, c.ctx.Err()); st.err != nil {
+		if st.err = c.next(conv, err); st.err != nil {
 			return
 		}
 	}
@@ -129,7 +118,7 @@ func (w *rowChecker) ended(row *Unit) error {
 	if w.sound == nil {
 		w.sound = &rowPart{file: &container.File{Decision: f.Decision}}
 	}
-	if row.Caught == nil && len(f.Faults)+len(f.Broken)+len(f.Keys)+len(f.Links)+len(f.Logs)+len(c.found.list)+len(c.kinds) == 0 && f.CheckOnly == "" {
+	if row.Caught == nil && c.clean() && len(f.Logs)+len(c.kinds) == 0 && f.CheckOnly == "" {
 		s := w.sound
 		s.file.Join(f, 0)
 		f.Clear()
@@ -301,7 +290,7 @@ func (c *checker) addStretch(reading *container.Reading, st *rowStretch) error {
 			u := &p.units[i]
 			u.Record += before
 			u.File = c.report
-			if len(c.found.list)+len(c.report.File.Faults)+len(c.report.File.Broken)+len(c.report.File.Keys)+len(c.report.File.Links) == 0 && u.Caught == nil {
+			if c.clean() && u.Caught == nil {
 				if err := c.units.take(u); err != nil {
 					return err
 				}

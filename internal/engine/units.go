@@ -199,10 +199,10 @@ func (u *units) endRow(c *checker) error {
 // judge finishes the check of the current row. It returns a panic; other errors are those of c.
 func (u *units) judge(c *checker) (caught error) {
 	defer contain.Catch(&caught)
-	file := c.report.File
-	if len(file.Faults)+len(file.Broken)+len(file.Keys)+len(file.Links)+len(c.found.list) == 0 {
+	if c.clean() {
 		return nil
 	}
+	file := c.report.File
 	if d := c.opts.Dialects.ByName(file.Dialect); d != nil { // as it will be known of the file
 		file.CheckOnly = cmp.Or(d.CheckOnly, file.CheckOnly)
 	}
@@ -221,7 +221,7 @@ func (c *checker) forget() {
 	f.CheckOnly = "" // of this row
 	f.Logs = nil
 	clear(c.logs)
-	if len(f.Faults)+len(f.Broken)+len(f.Keys)+len(f.Links)+len(c.found.list) == 0 {
+	if c.clean() {
 		return
 	}
 	f.Faults, f.Broken, f.Keys, f.Links = f.Faults[:0], f.Broken[:0], f.Keys[:0], f.Links[:0]

@@ -472,10 +472,10 @@ type Context struct {
 	Declarations Declarations
 
 	rule        *Rule
-	ops         map[opKey]*operation.Operation
-	texts       map[textKey]bool // calls and results that an operation of the rule turns into text
-	unanswered  []int            // calls; nil until needed
-	signedTurns map[int32]bool   // valid if signedKnown is set
+	ops         map[operation.Kind][]*operation.Operation // of the rule, by turn + 1
+	texts       map[textKey]bool                          // calls and results that an operation of the rule turns into text
+	unanswered  []int                                     // calls; nil until needed
+	signedTurns map[int32]bool                            // valid if signedKnown is set
 	signedKnown bool
 	twins       []twins           // by call; nil until needed
 	opaque      map[string]int    // the positions of what cannot be read, by the texts in it; nil until needed
@@ -489,11 +489,6 @@ type Context struct {
 	onward      onward  // of the turn that was asked about last
 	sign        *sign   // the result of onlySign; nil until needed
 	why         *causes // the result of causes; nil until needed
-}
-
-type opKey struct {
-	kind operation.Kind
-	turn int32
 }
 
 type textKey struct {
@@ -740,14 +735,19 @@ func turnOp[T any, A interface {
 	*T
 	operation.Action
 }](c *Context, turn int32, class operation.Class, title string) (*operation.Operation, A) {
-	k := opKey{A(nil).Kind(), turn}
-	op := c.ops[k]
+	kind, n := A(nil).Kind(), int(turn)+1 // -1 is none
+	ops := c.ops[kind]
+	if missing := n + 1 - len(ops); missing > 0 {
+		if c.ops == nil {
+			c.ops = map[operation.Kind][]*operation.Operation{}
+		}
+		ops = append(ops, make([]*operation.Operation, missing)...)
+		c.ops[kind] = ops
+	}
+	op := ops[n]
 	if op == nil {
 		op = c.op(turn, class, title, A(new(T)))
-		if c.ops == nil {
-			c.ops = map[opKey]*operation.Operation{}
-		}
-		c.ops[k] = op
+		ops[n] = op
 	}
 	op.Class = max(op.Class, class)
 	return op, op.Do.(A)
