@@ -350,10 +350,12 @@ type checker struct {
 	part       *rowPart // that is checked beside others; nil for a whole source
 	inOrder    bool     // no part is checked beside others
 	// keeps is set if the next round may take from this check what its edits do not touch. Then
-	// reading is that of the source, if it has rows, and rowOf are the records of the conversations.
+	// reading is that of the source, if it has rows or is a log, and rowOf are the records of the
+	// conversations. recalls lets the reading of a log take records from an earlier one; nil for none.
 	keeps   bool
 	reading *container.Reading
 	rowOf   []int32
+	recalls func(*container.Reading)
 }
 
 func newChecker(src *source.Source, opts Options) *checker {
@@ -425,8 +427,12 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 	if c.round != nil && c.round.first { // later rounds mostly have nothing left to repair
 		log = c.logOf(file)
 	}
-	if c.keeps && reading.InRows() {
+	if c.keeps && (reading.InRows() || reading.InLog()) {
 		c.reading = reading
+		reading.Keep()
+	}
+	if c.recalls != nil {
+		c.recalls(reading)
 	}
 	conversations := reading.Conversations
 	if c.then == nil && !c.inOrder && reading.SideBySide() && (c.units == nil || reading.InRows()) {

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sort"
@@ -153,7 +154,7 @@ func rowsOnly(f *container.File) bool {
 // found, without what it found in those rows as they were. If that cannot be done, or if the rows as
 // they were are not what prev found, it returns nil, and the source must be read whole.
 func (c *checker) again(ctx context.Context, prev *checker, edits []edit.Edit) (*Report, error) {
-	if c.ctx = ctx; !provesKept || !rowsOnly(prev.report.File) {
+	if c.ctx = ctx; !provesKept || prev.reading.InRows() && !rowsOnly(prev.report.File) {
 		return nil, nil
 	}
 	t, err := prev.touches(edits)
@@ -164,6 +165,9 @@ func (c *checker) again(ctx context.Context, prev *checker, edits []edit.Edit) (
 	p.kept = append(p.kept, false)
 	if p.plant != nil {
 		p.plant(t, prev)
+	}
+	if prev.reading.InLog() {
+		return c.recall(ctx, prev.reading, t, p)
 	}
 	reading := container.Open(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect}, nil)
 	if !reading.Alike(prev.reading) {
@@ -220,6 +224,23 @@ func (c *checker) again(ctx context.Context, prev *checker, edits []edit.Edit) (
 	is.in.Release()
 	p.kept[len(p.kept)-1] = true
 	return c.report, c.finish(file)
+}
+
+// recall checks a log like run, after edits of the source that of has read. It reads only the records that the
+// edits touch, and takes the model of the others from that reading. If that cannot be done, it reads all of them,
+// or returns nil.
+func (c *checker) recall(ctx context.Context, of *container.Reading, t *touched, p *probe) (*Report, error) {
+	parts := make([]container.Touched, len(t.list))
+	for i, s := range t.list {
+		parts[i] = container.Touched{Was: s.was, Is: s.is, Before: s.records, Records: s.ownRecords}
+	}
+	c.recalls = func(r *container.Reading) { p.kept[len(p.kept)-1] = r.Recall(of, parts) }
+	rep, err := c.run(ctx)
+	if errors.Is(err, container.ErrDoubt) {
+		p.kept[len(p.kept)-1] = false
+		return nil, nil
+	}
+	return rep, err
 }
 
 // A rowsAgain checks stretches, one after the other.
