@@ -134,6 +134,7 @@ type reading struct {
 	text   []byte       // of the value that was last read again
 	seed   maphash.Seed // of the hashes of ids and records
 	asLog  *log         // if the lines are the records of one
+	follow follower     // of the records of a log
 	keeps  bool         // what is known of each record of a log
 	recall *recall      // nil if all is read
 }

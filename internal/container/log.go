@@ -39,7 +39,7 @@ type log struct {
 func newLog(r *reading, d *dialect.Dialect, end int64, tell func(*transcript.Conversation)) *log {
 	l := &log{
 		reading: r, d: d, tell: tell, end: end,
-		env: newEnvelope(d.Log, r.onKey), byName: map[string]*thread{},
+		env: newEnvelope(d.Log, r.onKey, r.follow.lenses), byName: map[string]*thread{},
 	}
 	l.others = l.isOthers // allocated once instead of for each record
 	return l
@@ -93,7 +93,10 @@ func (l *log) record(e element) error {
 		l.file.Skipped++
 		return nil
 	}
-	l.env.read(e)
+	twice := len(l.file.Keys)
+	if l.env.read(e); l.follow.link != nil {
+		l.follow.link(l.env.more, l.file.Keys[twice:])
+	}
 	if l.file.CheckOnly == "" {
 		l.file.CheckOnly = l.env.checkOnly()
 	}

@@ -36,6 +36,24 @@ type recall struct {
 // must be read as a whole.
 var ErrDoubt = errors.New("container: records that are not read again may mean something else")
 
+// A follower gets what lenses lead to in each record of a log that is an object, and the keys that occur twice
+// in it.
+type follower struct {
+	lenses []dialect.Lens
+	link   func(at []source.Value, twice []transcript.KeyFault)
+}
+
+// Follow has link called for each record of a log that is an object, with what lenses lead to in it and the
+// keys that occur twice, as soon as the record was looked at. It returns false if the file is no log of this
+// format.
+func (r *Reading) Follow(format *dialect.Log, lenses []dialect.Lens, link func(at []source.Value, twice []transcript.KeyFault)) bool {
+	if !r.InLog() || r.shape.Log.Log != format {
+		return false
+	}
+	r.follow = follower{lenses, link}
+	return true
+}
+
 // Keep keeps what is known of each record of a log, for a reading of the edited log.
 func (r *Reading) Keep() { r.keeps = true }
 

@@ -409,12 +409,12 @@ func (c *checker) goesOn(n int64) bool {
 
 func (c *checker) run(ctx context.Context) (*Report, error) {
 	c.ctx = ctx
-	var log *repair.Log // receives each record
+	var add func(source.Record) // to the log
 	var look func(source.Record)
 	if c.round != nil || c.units != nil {
 		look = func(rec source.Record) {
-			if log != nil {
-				log.Add(rec)
+			if add != nil {
+				add(rec)
 			}
 			if c.units != nil {
 				c.units.begin(c, rec)
@@ -425,7 +425,11 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 	file := reading.File
 	c.report.File = file
 	if c.round != nil && c.round.first { // later rounds mostly have nothing left to repair
-		log = c.logOf(file)
+		if log := c.logOf(file); log != nil {
+			if add = log.Read; reading.Follow(log.Format, log.Lenses(), log.Link) {
+				add = log.Add
+			}
+		}
 	}
 	if c.keeps && (reading.InRows() || reading.InLog()) {
 		c.reading = reading
