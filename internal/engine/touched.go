@@ -74,8 +74,8 @@ func (c *checker) touches(edits []edit.Edit) (*touched, error) {
 	}
 	out, read, grown := &touched{}, int64(0), int64(0)
 	for _, e := range edits {
-		lo := max(0, sort.Search(n, func(i int) bool { return at(i) >= e.Span.Start })-1)
-		hi := max(lo+1, sort.Search(n, func(i int) bool { return at(i) > e.Span.End }))
+		lo := max(0, starts.Find(e.Span.Start)-1)
+		hi := max(lo+1, starts.Find(e.Span.End+1))
 		for whole, err := begins(lo); !whole; whole, err = begins(lo) {
 			if err != nil {
 				return nil, err
@@ -180,9 +180,10 @@ func (c *checker) again(ctx context.Context, prev *checker, edits []edit.Edit) (
 	})
 	is := rowsAgain{checker: c, in: reading.RowReader(nil)}
 	file := reading.File
-	start := func(record int) {
-		at := prev.report.File.Starts.At(record)
-		file.Starts.Append(at + t.by(at))
+	start := func(from, to int) {
+		for at := range prev.report.File.Starts.Range(from, to) {
+			file.Starts.Append(at + t.by(at))
+		}
 	}
 	next := 0 // record
 	for i := range t.list {
@@ -195,19 +196,15 @@ func (c *checker) again(ctx context.Context, prev *checker, edits []edit.Edit) (
 		if b == nil || err != nil || !slices.Equal(is.dials, was.dials) {
 			return nil, err
 		}
-		for ; next < s.records; next++ {
-			start(next)
-		}
+		start(next, s.records)
 		for at := range b.Starts.All() {
 			file.Starts.Append(at)
 		}
-		next += s.ownRecords
+		next = max(next, s.records) + s.ownRecords
 		file.Skipped += b.Skipped - a.Skipped
 		file.Opaque += b.Opaque - a.Opaque
 	}
-	for ; next < prev.report.File.Records; next++ {
-		start(next)
-	}
+	start(next, prev.report.File.Records)
 	if !reading.Replace(prev.reading, was.text, is.text) || reading.End() != nil || file.CheckOnly != "" {
 		return nil, nil
 	}
