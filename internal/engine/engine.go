@@ -274,15 +274,12 @@ func (c *checker) over(k findingKind, n int) int {
 	return over
 }
 
-// seen reports whether the message of such a finding will be shown to anybody.
+// seen reports whether the message of such a finding may be shown to anybody.
 func (c *checker) seen(r *rules.Rule, s rules.Severity) bool {
-	if c.opts.Shown == nil || c.opts.Ignore != nil || c.round != nil {
-		return true
-	}
 	if set, is := c.opts.Severity[r.Name]; is {
 		s = set
 	}
-	return c.opts.Shown(r, s)
+	return c.opts.Shown == nil || c.opts.Ignore != nil || c.round != nil && c.opts.asked(r, s) || c.opts.Shown(r, s)
 }
 
 // Check reads a source and reports what is wrong with it.
