@@ -175,10 +175,10 @@ func logged(t *testing.T, rnd *rand.Rand) []byte {
 		t.Fatal(err)
 	}
 	lines := bytes.SplitAfter(bytes.TrimSpace(b.Bytes()), []byte("\n"))
-	change := func(i int, old, new string) { lines[i] = bytes.Replace(lines[i], []byte(old), []byte(new), 1) }
-	each := func(old, new string) {
+	change := func(i int, was, is string) { lines[i] = bytes.Replace(lines[i], []byte(was), []byte(is), 1) }
+	each := func(was, is string) {
 		for i := range lines {
-			change(i, old, new)
+			change(i, was, is)
 		}
 	}
 	switch rnd.IntN(8) {
