@@ -128,15 +128,6 @@ func (t *touched) by(offset int64) int64 {
 	return t.list[i-1].is.End - t.list[i-1].was.End
 }
 
-// move moves spans. One that is zero is the place of nothing.
-func move(by int64, spans ...*source.Span) {
-	for _, s := range spans {
-		if !s.IsZero() {
-			s.Start, s.End = s.Start+by, s.End+by
-		}
-	}
-}
-
 // conversation reports whether an edit touches a conversation.
 func (t *touched) conversation(n int) bool {
 	i := sort.Search(len(t.list), func(i int) bool { return t.list[i].conversations+t.list[i].ownConversation > n })
@@ -363,7 +354,7 @@ func (c *checker) take(prev *checker, t *touched) {
 		if t.conversation(int(f.conversation)) {
 			continue
 		}
-		move(t.by(f.block.Start), &f.block, &f.payload, &f.call, &f.name, &f.args)
+		source.Move(t.by(f.block.Start), &f.block, &f.payload, &f.call, &f.name, &f.args)
 		r.facts.list = append(r.facts.list, f)
 	}
 	if p.first || p.facts.changed != nil {
@@ -384,9 +375,9 @@ func (c *checker) take(prev *checker, t *touched) {
 		}
 		f := prev.found.finding(h, &texts)
 		by := t.by(f.Span.Start)
-		move(by, &f.Span)
+		source.Move(by, &f.Span)
 		for k := range f.Related {
-			move(by, &f.Related[k].Span)
+			source.Move(by, &f.Related[k].Span)
 		}
 		if f.Fix != nil {
 			if offers[f.Fix.ID] == 0 {

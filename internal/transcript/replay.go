@@ -57,27 +57,18 @@ func (p *Replay) Add(i int32, by int64, records int32, flags MessageFlags) *Mess
 		switch blk.Kind {
 		case BlockCall, BlockServerCall:
 			call := p.of.Calls[blk.Ref]
-			move(by, &call.ID.Span, &call.Name.Span, &call.Args, &call.BadAt)
+			source.Move(by, &call.ID.Span, &call.Name.Span, &call.Args, &call.BadAt)
 			call.Message, call.Block, blk.Ref = at, int32(len(c.Blocks)), int32(len(c.Calls))
 			c.Calls = append(room(b, c.Calls), call)
 		case BlockResult, BlockServerResult:
 			res := p.of.Results[blk.Ref]
-			move(by, &res.ID.Span, &res.Name.Span, &res.Payload, &res.Beside)
+			source.Move(by, &res.ID.Span, &res.Name.Span, &res.Payload, &res.Beside)
 			res.Message, res.Block, blk.Ref = at, int32(len(c.Blocks)), int32(len(c.Results))
 			c.Results = append(room(b, c.Results), res)
 		}
-		move(by, &blk.Span)
+		source.Move(by, &blk.Span)
 		blk.Message = at
 		c.Blocks = append(room(b, c.Blocks), blk)
 	}
 	return &c.Messages[at]
-}
-
-// move moves spans. One that is zero is the place of nothing.
-func move(by int64, spans ...*source.Span) {
-	for _, s := range spans {
-		if !s.IsZero() {
-			s.Start, s.End = s.Start+by, s.End+by
-		}
-	}
 }
