@@ -88,7 +88,7 @@ repaired findings do not count.`,
 	flags.StringVar(&f.backup, "backup", "", "keep the original with this `suffix`; none keeps no original (default: .bak for unsafe repairs, the state directory for session logs of agents)")
 	flags.Lookup("backup").NoOptDefVal = backupSuffix
 	flags.BoolVar(&f.force, "force", false, "write files even if they seem to be in use or have hard links")
-	flags.StringVar(&f.prove, "prove", proofs[0], "`how` to prove repairs of a dataset of 8 MiB or more: auto checks the lines again that they change, full checks the whole file again")
+	flags.StringVar(&f.prove, "prove", proofs[0], "`how` to prove repairs of a dataset or a log of 8 MiB or more: auto reads the lines again that they change, full reads the whole file again")
 	flags.BoolVar(&f.exitNonZeroOnFix, "exit-non-zero-on-fix", false, "exit with 1 if a file was repaired")
 	f.define(cmd)
 	exclusive(cmd, "safe-only", "unsafe")

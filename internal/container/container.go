@@ -133,6 +133,10 @@ type reading struct {
 	root   element      // the document whose conversations are read side by side
 	text   []byte       // of the value that was last read again
 	seed   maphash.Seed // of the hashes of ids and records
+	asLog  *log         // if the lines are the records of one
+	follow follower     // of the records of a log
+	keeps  bool         // what is known of each record of a log
+	recall *recall      // nil if all is read
 }
 
 func (r *reading) conversations(yield func(*transcript.Conversation, error) bool) {
@@ -196,7 +200,9 @@ func (r *reading) kept() conversations {
 	}
 	switch r.shape.Class {
 	case detect.ClassLog:
-		return newLog(r, r.shape.Log, r.src.Size(), from.tell).conversations(from.elements)
+		l := newLog(r, r.shape.Log, r.src.Size(), from.tell)
+		l.from, r.asLog = from, l
+		return l.conversations(from.elements)
 	case detect.ClassMessage, detect.ClassFold, detect.ClassPatch:
 		return from.whole
 	case detect.ClassRow:

@@ -42,15 +42,16 @@ type envelope struct {
 	log    *dialect.Log
 	lenses *dialect.Lenses
 	at     []source.Value // of the last record, indexed by slot
+	more   []source.Value // what more was asked for
 	keys   transcript.Builder
 
 	counted bool  // the records are numbered
 	ordinal int64 // the number of the previous record
 }
 
-// newEnvelope returns a reader of a log's envelopes. It passes keys that occur twice in
-// an envelope to onKey.
-func newEnvelope(l *dialect.Log, onKey func(transcript.KeyFault)) envelope {
+// newEnvelope returns a reader of a log's envelopes, and of what more is asked for. It passes keys that occur
+// twice in an envelope to onKey.
+func newEnvelope(l *dialect.Log, onKey func(transcript.KeyFault), more []dialect.Lens) envelope {
 	lenses := []dialect.Lens{
 		envType: l.Type, envSubtype: l.Subtype, envPayload: l.Payload, envID: dialect.Lens(l.ID), envParent: dialect.Lens(l.Parent),
 		envSide: l.Side, envAgent: l.Agent, envMeta: l.Meta, envSummary: l.Summary, envHidden: l.Hidden, envTurnAlt: l.TurnAlt,
@@ -60,13 +61,14 @@ func newEnvelope(l *dialect.Log, onKey func(transcript.KeyFault)) envelope {
 	for _, key := range l.Numbered {
 		lenses = append(lenses, dialect.Lens(key))
 	}
-	return envelope{log: l, keys: transcript.Builder{OnKeyFault: onKey}, lenses: dialect.NewLenses(lenses...)}
+	return envelope{log: l, keys: transcript.Builder{OnKeyFault: onKey}, lenses: dialect.NewLenses(append(lenses, more...)...)}
 }
 
 // read reads the envelope of a record, which must be an object.
 func (n *envelope) read(e element) {
 	n.keys.Record = e.record
 	n.at = n.lenses.Read(&n.keys, e.val)
+	n.at, n.more = n.at[:envNumbered+len(n.log.Numbered)], n.at[envNumbered+len(n.log.Numbered):]
 }
 
 // payload returns the part of the record that can be a message.

@@ -30,13 +30,16 @@ type log struct {
 	last    *thread // of the previous record, unless its parent identified it
 	others  func(source.Value) bool
 	names   map[uint64]bool // of the session, if records that repeat results may name another
+	from    *records        // the lines of the file, if they are the records
+	memos   []memo          // of the records, if they are kept
+	odd     bool            // the current record does more than a memo says
 }
 
 // newLog returns a log whose records are before offset end.
 func newLog(r *reading, d *dialect.Dialect, end int64, tell func(*transcript.Conversation)) *log {
 	l := &log{
 		reading: r, d: d, tell: tell, end: end,
-		env: newEnvelope(d.Log, r.onKey), byName: map[string]*thread{},
+		env: newEnvelope(d.Log, r.onKey, r.follow.lenses), byName: map[string]*thread{},
 	}
 	l.others = l.isOthers // allocated once instead of for each record
 	return l
@@ -44,7 +47,12 @@ func newLog(r *reading, d *dialect.Dialect, end int64, tell func(*transcript.Con
 
 func (l *log) conversations(from elements) conversations {
 	return func(yield func(*transcript.Conversation, error) bool) {
-		err := each(from, l.record)
+		err := error(nil)
+		if l.recall != nil {
+			err = l.recalled()
+		} else {
+			err = each(from, l.record)
+		}
 		if err == nil {
 			err = l.judge()
 		}
@@ -106,11 +114,17 @@ func (l *log) ascents() {
 }
 
 func (l *log) record(e element) error {
+	for l.odd = false; l.keeps && len(l.memos) < int(e.record); {
+		l.memos = append(l.memos, memoRead)
+	}
 	if e.val.Kind() != source.Object {
 		l.file.Skipped++
 		return nil
 	}
-	l.env.read(e)
+	twice := len(l.file.Keys)
+	if l.env.read(e); l.follow.link != nil {
+		l.follow.link(l.env.more, l.file.Keys[twice:])
+	}
 	if l.file.CheckOnly == "" {
 		l.file.CheckOnly = l.env.checkOnly()
 	}
@@ -143,20 +157,25 @@ func (l *log) record(e element) error {
 		l.named(e.val)
 		l.echo(t, e)
 		noted = l.note(t, e)
+		l.odd = l.odd || noted
 	}
+	said := t // if it has the message
 	if !read {
+		said = nil
 		l.file.Skipped++
 		if is := l.d.Log.Hooks.Progress; is != nil && is(e.val) {
 			at.msg = progress
 		}
 	}
 	if own == 0 || err != nil {
+		l.remember(e, said)
 		return err
 	}
 	t.conv().Linked = t.conv().Linked || l.d.Log.Parent != ""
 	if first, again := l.chain.find(own); again {
 		return l.duplicate(&l.chain.links[first], at, e.val)
 	}
+	l.remember(e, said)
 	l.chain.add(own, at, l.end)
 	if noted {
 		t.notes[len(t.notes)-1].link = int32(len(l.chain.links) - 1)
@@ -176,6 +195,7 @@ func (l *log) event(t *thread, e element) error {
 	if len(log.Boundary)+len(log.Rollback)+len(log.Aborts) == 0 {
 		return nil
 	}
+	l.odd = l.odd || l.env.is(log.Boundary) || l.env.is(log.Rollback) || l.env.is(log.Aborts)
 	switch {
 	case l.env.is(log.Boundary):
 		if done := l.env.at[envSuccess]; !done.Exists() || done.True() {
@@ -293,6 +313,7 @@ func (l *log) read(t *thread, index int32, payload, typ, turnAlt source.Value) (
 	calls, results := len(c.Calls), len(c.Results)
 	defer func() { l.pair(t, calls, results) }()
 	own := l.readOwn(rd, payload, typ, turnAlt)
+	l.odd = l.odd || !own || len(c.Messages) != before+1
 	q.b.Strays(since, payload, l.d.Beside)
 	if !own {
 		// A message of another dialect in an envelope of this one.

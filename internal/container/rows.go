@@ -68,9 +68,11 @@ func (r *Reading) Begin() error {
 
 // Alike reports whether rows mean the same in two files: what was detected is the same, and so is what
 // the rest of the file says about its beginning.
-func (r *Reading) Alike(o *Reading) bool {
-	a, b := r.shape, o.shape
-	return r.InRows() && o.InRows() && a.Container == b.Container && a.Dialect == b.Dialect && a.Pointer == b.Pointer && a.Wrap == b.Wrap &&
+func (r *Reading) Alike(o *Reading) bool { return r.InRows() && o.InRows() && alike(r.shape, o.shape) }
+
+// alike reports whether the same was detected.
+func alike(a, b *detect.Verdict) bool {
+	return a.Container == b.Container && a.Dialect == b.Dialect && a.Pointer == b.Pointer && a.Wrap == b.Wrap &&
 		a.Looks == b.Looks && a.Unknown == b.Unknown && a.Sure == b.Sure && a.Marked == b.Marked && a.Log == b.Log &&
 		slices.Equal(a.Into, b.Into) && slices.EqualFunc(a.Else, b.Else, slices.Equal)
 }

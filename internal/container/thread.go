@@ -72,6 +72,7 @@ func (l *log) mark(t *thread, payload source.Value) {
 		case !is, InTags(text):
 		case stop != "" && bytes.HasPrefix(text, []byte(stop)):
 			t.abort() // the agent itself says that the previous turn was aborted
+			l.odd = true
 			return
 		default:
 			typed = true
@@ -122,6 +123,7 @@ func (l *log) threadOf(parent uint64) *thread {
 	case agent.Kind() == source.String:
 		name = "agent " + agent.Str()
 	case side:
+		l.odd = true
 		if at, known := l.chain.find(parent); known && l.threads[l.link(at).thread].side {
 			return l.threads[l.link(at).thread]
 		}
@@ -132,12 +134,18 @@ func (l *log) threadOf(parent uint64) *thread {
 	}
 	t := l.byName[name]
 	if t == nil {
-		t = &thread{q: l.newSequence(name, l.end), n: int32(len(l.threads)), side: side, lastTurn: -1}
-		t.conv().Dialect = l.d.Name
-		t.q.primary = nil
-		l.byName[name] = t
-		l.threads = append(l.threads, t)
+		t = l.newThread(name, side)
 	}
 	l.last = t
+	return t
+}
+
+// newThread adds a thread.
+func (l *log) newThread(name string, side bool) *thread {
+	t := &thread{q: l.newSequence(name, l.end), n: int32(len(l.threads)), side: side, lastTurn: -1}
+	t.conv().Dialect = l.d.Name
+	t.q.primary = nil
+	l.byName[name] = t
+	l.threads = append(l.threads, t)
 	return t
 }

@@ -301,6 +301,20 @@ func (d *BlocksDriver) reader(b *transcript.Builder) blocksReader {
 	return blocksReader{row: d, hooked: hooked{b: b}}
 }
 
+// Apart is implemented by readers of messages that may be read without each other.
+type Apart interface {
+	// Apart reports whether what is read in a message depends on no other message, except for the turn of
+	// messages with the same id.
+	Apart() bool
+}
+
+// Apart implements Replayer.
+func (r *blocksReader) Apart() bool {
+	_, own := r.hooks.(*blocksReader)
+	return own && !r.row.Joined && !r.row.Inline &&
+		!slices.ContainsFunc(r.row.Parts, func(p Part) bool { return p.Is == PartState || p.Is == PartAside })
+}
+
 type blocksReader struct {
 	row *BlocksDriver
 	hooked

@@ -170,9 +170,8 @@ func prove(src *source.Source, edits []Edit, within []source.Span, change Sum) e
 		}
 		before, text := both[:w.Start-from], both[w.Start-from:]
 		n := sort.Search(len(edits), func(i int) bool { return edits[i].Span.End > w.End })
-		key := KeyBefore(before)
-		was = was.Plus(total(text, key))
-		is = is.Plus(total(Splice(text, w.Start, edits[:n]), key))
+		a, b := changed(text, Splice(text, w.Start, edits[:n]), w.Start, edits[:n], KeyBefore(before))
+		was, is = was.Plus(a), is.Plus(b)
 		edits = edits[n:]
 		all = source.Span{Start: min(all.Start, w.Start), End: w.End}
 	}

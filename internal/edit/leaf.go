@@ -64,6 +64,50 @@ func total(text []byte, key string) (out Sum) {
 	return out
 }
 
+// changed returns the sums of the leaves of a text at offset base that follows key, and of the text after edits
+// of it. It leaves out what is the same in both: the leaves before the edits, and those behind them if a finder
+// goes on there in the same way.
+func changed(was, is []byte, base int64, edits []Edit, key string) (a, b Sum) {
+	if len(edits) == 0 {
+		return a, b
+	}
+	first, left := int(edits[0].Span.Start-base), len(was)-int(edits[len(edits)-1].Span.End-base)
+	// What is found before a token depends on nothing behind its first byte.
+	begin, before := 0, []byte(key)
+	skim := finder{next: func(at int, key []byte) bool {
+		if at < first && strings.IndexByte(" \t\n\r", was[at]) < 0 {
+			begin, before = at, key
+		}
+		return at < first
+	}}
+	skim.leaves(was, before, 0, nil, mostNested)
+	total := func(text []byte, left int) (out Sum, rest int, key string) {
+		text = text[begin:]
+		f := finder{
+			found: func(key, value []byte, _ source.Span) bool {
+				out = out.Plus(sumOf(key, value))
+				return true
+			},
+			next: func(at int, k []byte) bool {
+				if len(text)-at > left {
+					return true
+				}
+				rest, key = len(text)-at, string(k)
+				return false
+			},
+		}
+		f.leaves(text, before, 0, nil, mostNested)
+		return out, rest, key
+	}
+	a, restOfA, keyOfA := total(was, left)
+	b, restOfB, keyOfB := total(is, left)
+	if restOfA != restOfB || keyOfA != keyOfB {
+		a, _, _ = total(was, -1)
+		b, _, _ = total(is, -1)
+	}
+	return a, b
+}
+
 // sayings are the keys of the content of messages, calls and results. Repairs that change its
 // form move it from one key to another, so these keys do not count.
 var sayings = map[string]bool{
@@ -87,14 +131,20 @@ func Leaves(text []byte, key string, base int64) iter.Seq[Leaf] {
 }
 
 // A finder finds leaves. The keys and values that it passes to found are valid until found
-// returns.
+// returns. If found is nil, it only follows the text.
 type finder struct {
 	found func(key, value []byte, at source.Span) bool
+	// next is called with each offset between tokens of the text itself and the key right before it. The
+	// finder stops if it returns false. It may be nil.
+	next func(at int, key []byte) bool
 }
 
 // leaves is Leaves. Leaves of JSON inside a string have the place of the string.
 func (f *finder) leaves(text, key []byte, base int64, within *source.Span, levels int) bool {
 	for i := 0; i < len(text); {
+		if f.next != nil && within == nil && !f.next(i, key) {
+			return false
+		}
 		from := i
 		switch c := text[i]; c {
 		case ' ', '\t', '\n', '\r':
@@ -140,12 +190,11 @@ func (f *finder) leaves(text, key []byte, base int64, within *source.Span, level
 			key = nil
 			continue
 		}
-		said := decoded(token)
 		if next := behindColon(text, i); next > 0 {
-			key, i = said, next
+			key, i = decoded(token), next
 			continue
 		}
-		if !f.saying(said, key, at, levels) {
+		if f.found != nil && !f.saying(decoded(token), key, at, levels) {
 			return false
 		}
 		key = nil
@@ -154,6 +203,9 @@ func (f *finder) leaves(text, key []byte, base int64, within *source.Span, level
 }
 
 func (f *finder) leaf(key, value []byte, at source.Span) bool {
+	if f.found == nil {
+		return true
+	}
 	if sayings[string(key)] {
 		key = nil
 	}

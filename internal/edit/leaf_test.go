@@ -3,10 +3,14 @@ package edit
 import (
 	"encoding/json"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/toolguard/toolguard/internal/sample"
+	"github.com/toolguard/toolguard/internal/source"
 )
 
 // A count is the leaves of a text as encoding/json reads it: keys and values.
@@ -219,4 +223,40 @@ func FuzzLeaves(f *testing.F) {
 			t.Errorf("leaves behind %q, want %q", keys, want.leaves)
 		}
 	})
+}
+
+// TestChanged: what is left out of the sums of a text before and after edits is the same in both.
+func TestChanged(t *testing.T) {
+	pieces := []string{
+		"{", "}", "[", "]", ",", ":", " ", "\n", `"`, `\`, `"a"`, `"content"`, `"arguments":`, `"x":`, `"id": `, "null", "12", "-1.5e3", "true", `"null"`, `""`,
+		`"{\"a\":[1,2]}"`, `"a\nb"`, `"\\"`, `"\ud800"`, "é", `{"role":"user","content":"hi"}`, `"text"`,
+	}
+	rnd := rand.New(rand.NewPCG(3, 4))
+	made := func(most int) (out []byte) {
+		for range rnd.IntN(most) {
+			out = append(out, pieces[rnd.IntN(len(pieces))]...)
+		}
+		return out
+	}
+	less := 0
+	for range sample.Size(2_000_000, 50_000, 20_000) {
+		text, key := made(24), []string{"", "x", "content"}[rnd.IntN(3)]
+		var edits []Edit
+		at := 0
+		for range 1 + rnd.IntN(3) {
+			from := at + rnd.IntN(len(text)-at+1)
+			at = from + rnd.IntN(min(6, len(text)-from)+1)
+			edits = append(edits, Edit{source.Span{Start: int64(100 + from), End: int64(100 + at)}, made(4)})
+		}
+		is := Splice(text, 100, edits)
+		a, b := changed(text, is, 100, edits, key)
+		if wantA, wantB := total(text, key), total(is, key); wantB.Minus(wantA) != b.Minus(a) {
+			t.Fatalf("%q becomes %q with %+v: the difference is another one", text, is, edits)
+		} else if wantA != a {
+			less++
+		}
+	}
+	if less == 0 {
+		t.Error("nothing was left out")
+	}
 }

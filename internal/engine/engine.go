@@ -274,15 +274,12 @@ func (c *checker) over(k findingKind, n int) int {
 	return over
 }
 
-// seen reports whether the message of such a finding will be shown to anybody.
+// seen reports whether the message of such a finding may be shown to anybody.
 func (c *checker) seen(r *rules.Rule, s rules.Severity) bool {
-	if c.opts.Shown == nil || c.opts.Ignore != nil || c.round != nil {
-		return true
-	}
 	if set, is := c.opts.Severity[r.Name]; is {
 		s = set
 	}
-	return c.opts.Shown(r, s)
+	return c.opts.Shown == nil || c.opts.Ignore != nil || c.round != nil && c.opts.asked(r, s) || c.opts.Shown(r, s)
 }
 
 // Check reads a source and reports what is wrong with it.
@@ -350,10 +347,12 @@ type checker struct {
 	part       *rowPart // that is checked beside others; nil for a whole source
 	inOrder    bool     // no part is checked beside others
 	// keeps is set if the next round may take from this check what its edits do not touch. Then
-	// reading is that of the source, if it has rows, and rowOf are the records of the conversations.
+	// reading is that of the source, if it has rows or is a log, and rowOf are the records of the
+	// conversations. recalls lets the reading of a log take records from an earlier one; nil for none.
 	keeps   bool
 	reading *container.Reading
 	rowOf   []int32
+	recalls func(*container.Reading)
 }
 
 func newChecker(src *source.Source, opts Options) *checker {
@@ -407,12 +406,12 @@ func (c *checker) goesOn(n int64) bool {
 
 func (c *checker) run(ctx context.Context) (*Report, error) {
 	c.ctx = ctx
-	var log *repair.Log // receives each record
+	var add func(source.Record) // to the log
 	var look func(source.Record)
 	if c.round != nil || c.units != nil {
 		look = func(rec source.Record) {
-			if log != nil {
-				log.Add(rec)
+			if add != nil {
+				add(rec)
 			}
 			if c.units != nil {
 				c.units.begin(c, rec)
@@ -423,10 +422,18 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 	file := reading.File
 	c.report.File = file
 	if c.round != nil && c.round.first { // later rounds mostly have nothing left to repair
-		log = c.logOf(file)
+		if log := c.logOf(file); log != nil {
+			if add = log.Read; reading.Follow(log.Format, log.Lenses(), log.Link) {
+				add = log.Add
+			}
+		}
 	}
-	if c.keeps && reading.InRows() {
+	if c.keeps && (reading.InRows() || reading.InLog()) {
 		c.reading = reading
+		reading.Keep()
+	}
+	if c.recalls != nil {
+		c.recalls(reading)
 	}
 	conversations := reading.Conversations
 	if c.then == nil && !c.inOrder && reading.SideBySide() && (c.units == nil || reading.InRows()) {

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sort"
@@ -73,8 +74,8 @@ func (c *checker) touches(edits []edit.Edit) (*touched, error) {
 	}
 	out, read, grown := &touched{}, int64(0), int64(0)
 	for _, e := range edits {
-		lo := max(0, sort.Search(n, func(i int) bool { return at(i) >= e.Span.Start })-1)
-		hi := max(lo+1, sort.Search(n, func(i int) bool { return at(i) > e.Span.End }))
+		lo := max(0, starts.Find(e.Span.Start)-1)
+		hi := max(lo+1, starts.Find(e.Span.End+1))
 		for whole, err := begins(lo); !whole; whole, err = begins(lo) {
 			if err != nil {
 				return nil, err
@@ -127,15 +128,6 @@ func (t *touched) by(offset int64) int64 {
 	return t.list[i-1].is.End - t.list[i-1].was.End
 }
 
-// move moves spans. One that is zero is the place of nothing.
-func move(by int64, spans ...*source.Span) {
-	for _, s := range spans {
-		if !s.IsZero() {
-			s.Start, s.End = s.Start+by, s.End+by
-		}
-	}
-}
-
 // conversation reports whether an edit touches a conversation.
 func (t *touched) conversation(n int) bool {
 	i := sort.Search(len(t.list), func(i int) bool { return t.list[i].conversations+t.list[i].ownConversation > n })
@@ -153,7 +145,7 @@ func rowsOnly(f *container.File) bool {
 // found, without what it found in those rows as they were. If that cannot be done, or if the rows as
 // they were are not what prev found, it returns nil, and the source must be read whole.
 func (c *checker) again(ctx context.Context, prev *checker, edits []edit.Edit) (*Report, error) {
-	if c.ctx = ctx; !provesKept || !rowsOnly(prev.report.File) {
+	if c.ctx = ctx; !provesKept || prev.reading.InRows() && !rowsOnly(prev.report.File) {
 		return nil, nil
 	}
 	t, err := prev.touches(edits)
@@ -164,6 +156,9 @@ func (c *checker) again(ctx context.Context, prev *checker, edits []edit.Edit) (
 	p.kept = append(p.kept, false)
 	if p.plant != nil {
 		p.plant(t, prev)
+	}
+	if prev.reading.InLog() {
+		return c.recall(ctx, prev.reading, t, p)
 	}
 	reading := container.Open(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect}, nil)
 	if !reading.Alike(prev.reading) {
@@ -176,9 +171,10 @@ func (c *checker) again(ctx context.Context, prev *checker, edits []edit.Edit) (
 	})
 	is := rowsAgain{checker: c, in: reading.RowReader(nil)}
 	file := reading.File
-	start := func(record int) {
-		at := prev.report.File.Starts.At(record)
-		file.Starts.Append(at + t.by(at))
+	start := func(from, to int) {
+		for at := range prev.report.File.Starts.Range(from, to) {
+			file.Starts.Append(at + t.by(at))
+		}
 	}
 	next := 0 // record
 	for i := range t.list {
@@ -191,19 +187,15 @@ func (c *checker) again(ctx context.Context, prev *checker, edits []edit.Edit) (
 		if b == nil || err != nil || !slices.Equal(is.dials, was.dials) {
 			return nil, err
 		}
-		for ; next < s.records; next++ {
-			start(next)
-		}
+		start(next, s.records)
 		for at := range b.Starts.All() {
 			file.Starts.Append(at)
 		}
-		next += s.ownRecords
+		next = max(next, s.records) + s.ownRecords
 		file.Skipped += b.Skipped - a.Skipped
 		file.Opaque += b.Opaque - a.Opaque
 	}
-	for ; next < prev.report.File.Records; next++ {
-		start(next)
-	}
+	start(next, prev.report.File.Records)
 	if !reading.Replace(prev.reading, was.text, is.text) || reading.End() != nil || file.CheckOnly != "" {
 		return nil, nil
 	}
@@ -220,6 +212,23 @@ func (c *checker) again(ctx context.Context, prev *checker, edits []edit.Edit) (
 	is.in.Release()
 	p.kept[len(p.kept)-1] = true
 	return c.report, c.finish(file)
+}
+
+// recall checks a log like run, after edits of the source that of has read. It reads only the records that the
+// edits touch, and takes the model of the others from that reading. If that cannot be done, it reads all of them,
+// or returns nil.
+func (c *checker) recall(ctx context.Context, of *container.Reading, t *touched, p *probe) (*Report, error) {
+	parts := make([]container.Touched, len(t.list))
+	for i, s := range t.list {
+		parts[i] = container.Touched{Was: s.was, Is: s.is, Before: s.records, Records: s.ownRecords}
+	}
+	c.recalls = func(r *container.Reading) { p.kept[len(p.kept)-1] = r.Recall(of, parts) }
+	rep, err := c.run(ctx)
+	if errors.Is(err, container.ErrDoubt) {
+		p.kept[len(p.kept)-1] = false
+		return nil, nil
+	}
+	return rep, err
 }
 
 // A rowsAgain checks stretches, one after the other.
@@ -345,7 +354,7 @@ func (c *checker) take(prev *checker, t *touched) {
 		if t.conversation(int(f.conversation)) {
 			continue
 		}
-		move(t.by(f.block.Start), &f.block, &f.payload, &f.call, &f.name, &f.args)
+		source.Move(t.by(f.block.Start), &f.block, &f.payload, &f.call, &f.name, &f.args)
 		r.facts.list = append(r.facts.list, f)
 	}
 	if p.first || p.facts.changed != nil {
@@ -366,9 +375,9 @@ func (c *checker) take(prev *checker, t *touched) {
 		}
 		f := prev.found.finding(h, &texts)
 		by := t.by(f.Span.Start)
-		move(by, &f.Span)
+		source.Move(by, &f.Span)
 		for k := range f.Related {
-			move(by, &f.Related[k].Span)
+			source.Move(by, &f.Related[k].Span)
 		}
 		if f.Fix != nil {
 			if offers[f.Fix.ID] == 0 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/toolguard/toolguard/internal/bench"
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/internal/source"
@@ -164,12 +165,100 @@ func TestProofByTouchedOfFixtures(t *testing.T) {
 	}
 }
 
-// plants are errors in what is known of edits, each in one stretch. They report whether there is such an
-// error.
-var plants = []struct {
+// logged returns a session log in which some records were lost, doubled, moved or changed, with a few records
+// that are read in each proof.
+func logged(t *testing.T, rnd *rand.Rand) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	calls := rnd.IntN(30)
+	if err := bench.CallLog(&b, rnd.Uint64(), int64(20_000+rnd.IntN(60_000)), calls, rnd.IntN(calls/4+1)); err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(bytes.TrimSpace(b.Bytes()), []byte("\n"))
+	change := func(i int, was, is string) { lines[i] = bytes.Replace(lines[i], []byte(was), []byte(is), 1) }
+	each := func(was, is string) {
+		for i := range lines {
+			change(i, was, is)
+		}
+	}
+	switch rnd.IntN(8) {
+	case 0:
+		each(`"isSidechain":false`, `"isSidechain":true`)
+	case 1:
+		each(`"isSidechain":false`, `"isSidechain":true,"agentId":"a"`)
+	case 2:
+		each(`"subtype":"turn_duration"`, `"subtype":"progress"`)
+	}
+	for range rnd.IntN(4) {
+		i := 1 + rnd.IntN(len(lines)-2)
+		switch rnd.IntN(15) {
+		case 0, 1, 2:
+			lines = slices.Delete(lines, i, i+1)
+		case 3:
+			lines = slices.Insert(lines, rnd.IntN(len(lines)), lines[i])
+		case 4:
+			lines[i], lines[i-1] = lines[i-1], lines[i]
+		case 5:
+			change(i, `"isSidechain":false`, `"isSidechain":true`)
+		case 6:
+			change(i, `toolu_01`, `toolu_02`)
+		case 7:
+			change(i, `"type":"text"`, `"type":"txt"`)
+		case 8:
+			lines[i] = lines[i][:len(lines[i])/2]
+		case 9:
+			change(i, `"content":"`, `"content":"[Request interrupted by user] `)
+		case 10:
+			lines[i] = append([]byte("\r\n \n"), lines[i]...)
+		case 11:
+			change(i, `"id":"msg_01`, `"id":"msg_02`)
+		case 12, 13:
+			for ; i < len(lines)-2 && !bytes.Contains(lines[i], []byte(`"subtype":"turn_duration"`)); i++ {
+			}
+			change(i, `"turn_duration"`, `"compact_boundary"`)
+		case 14:
+			change(i, `"type":"user"`, `"type":"attachment","attachment":{"prompt":"x"}`)
+		}
+	}
+	return slices.Concat(lines...)
+}
+
+// TestProofByTouchedOfLogs: so are those of session logs.
+func TestProofByTouchedOfLogs(t *testing.T) {
+	t.Parallel()
+	kept, tried, repaired := 0, 0, 0
+	done := sample.Until(t)
+	for seed := range uint64(sample.Size(4000, 80, 40)) {
+		if done() {
+			break
+		}
+		rnd := rand.New(rand.NewPCG(seed, 8))
+		text, opts, p := logged(t, rnd), rowSets(rnd), &probe{}
+		full := settledText(text, opts, nil)
+		if diff := cmp.Diff(full, settledText(text, opts, p)); diff != "" {
+			t.Fatalf("seed %d (-full +touched):\n%s", seed, shortened(diff))
+		}
+		if tried++; slices.Contains(p.kept, true) {
+			kept++
+		}
+		if full["text"] != nil {
+			repaired++
+		}
+	}
+	if kept < repaired/4 {
+		t.Errorf("of %d repairs, only %d are proved by what was touched", repaired, kept)
+	}
+	t.Logf("%d logs, %d repaired, %d proved by what was touched", tried, repaired, kept)
+}
+
+// A plant is an error in what is known of edits, in one stretch. It reports whether there is such an error.
+type plant struct {
 	name  string
 	plant func(rnd *rand.Rand, t *touched, i int, was *checker) bool
-}{
+}
+
+// plants are the errors.
+var plants = []plant{
 	{"forgotten", func(_ *rand.Rand, t *touched, i int, _ *checker) bool {
 		t.list = slices.Delete(t.list, i, i+1)
 		return true
@@ -241,12 +330,24 @@ func (t *touched) elsewhere(was *checker, i, by int) bool {
 func TestPlantedInTouched(t *testing.T) {
 	t.Parallel()
 	all := rowsOf(t)
-	most := sample.Size(1000, 40, 20)
+	plantedIn(t, sample.Size(1000, 40, 20), plants, func(rnd *rand.Rand) []byte { return rowed(t, rnd, all, 14) })
+}
+
+// TestPlantedInTouchedOfLogs: so is an error in what is known of the edits of a log.
+func TestPlantedInTouchedOfLogs(t *testing.T) {
+	t.Parallel()
+	kinds := slices.DeleteFunc(slices.Clone(plants), func(p plant) bool { return strings.HasSuffix(p.name, "conversations") })
+	plantedIn(t, sample.Size(1000, 40, 20), kinds, func(rnd *rand.Rand) []byte { return logged(t, rnd) })
+}
+
+// plantedIn plants so many errors in repairs of texts.
+func plantedIn(t *testing.T, most int, plants []plant, made func(*rand.Rand) []byte) {
+	t.Helper()
 	refused, differs := map[string]int{}, map[string]int{}
 	n := 0
 	for seed := uint64(0); n < most && seed < uint64(most)*40; seed++ {
 		rnd := rand.New(rand.NewPCG(seed, 4))
-		text, opts := rowed(t, rnd, all, 14), rowSets(rnd)
+		text, opts := made(rnd), rowSets(rnd)
 		kind := plants[int(seed)%len(plants)]
 		planted, at := false, 0
 		p := &probe{}

@@ -32,6 +32,8 @@ type Log struct {
 	indexed  bool
 	lenses   *dialect.Lenses
 	members  transcript.Builder
+	twice    []transcript.KeyFault
+	none     int32 // the scope of records that name none
 	seed     maphash.Seed
 	ids      source.Index
 	nodes    []node
@@ -156,7 +158,7 @@ func (l *Log) index() error {
 			if err != nil {
 				return err
 			}
-			l.Add(rec)
+			l.Read(rec)
 		}
 	}
 	l.hang()
@@ -165,11 +167,16 @@ func (l *Log) index() error {
 
 // begin prepares for the first record.
 func (l *Log) begin() {
-	f := l.Format
 	l.added, l.seed = true, maphash.MakeSeed()
 	l.refs, l.callRefs = map[int32][]source.Span{}, map[string][]source.Span{}
 	l.ends = map[int32][]int{}
 	l.kept, l.twins = map[int32][]keep{}, map[int32][]int32{}
+	l.none = l.number(nil)
+}
+
+// Lenses returns the lenses to what links a record.
+func (l *Log) Lenses() []dialect.Lens {
+	f := l.Format
 	lenses := []dialect.Lens{
 		linkID: dialect.Lens(f.ID), linkParent: dialect.Lens(f.Parent), linkCopy: dialect.Lens(f.ResultCopy), linkSource: dialect.Lens(f.ResultSource),
 		linkAgent: f.Agent, linkSide: f.Side, linkType: f.Type, linkPreserved: f.Preserved, linkHead: f.Head, linkTail: f.Tail, linkKeptIndex: f.KeptIndex,
@@ -177,27 +184,52 @@ func (l *Log) begin() {
 	for _, key := range f.Refs {
 		lenses = append(lenses, dialect.Lens(key))
 	}
-	l.lenses = dialect.NewLenses(append(lenses, f.CallRefs...)...)
+	return append(lenses, f.CallRefs...)
 }
 
-// Add adds the next record of the log. A caller that reads all records anyway adds them, so
+// Read adds the next record of the log and its links. A caller that reads all records anyway adds them, so
 // that the log does not read them again.
+func (l *Log) Read(rec source.Record) {
+	if l.lenses == nil {
+		l.lenses = dialect.NewLenses(l.Lenses()...)
+		l.members.OnKeyFault = func(k transcript.KeyFault) { l.twice = append(l.twice, k) }
+	}
+	l.Add(rec)
+	l.twice = l.twice[:0]
+	at := l.lenses.Read(&l.members, rec.Value)
+	l.Link(at, l.twice)
+}
+
+// Add adds the next record of the log, so far without links.
 func (l *Log) Add(rec source.Record) {
 	if !l.added {
 		l.begin()
 	}
-	n := node{start: rec.Span.Start, length: uint32(rec.Span.Len()), id: -1, parent: -1, sibling: -1, torn: !rec.Readable()}
-	l.members.OnKeyFault = func(k transcript.KeyFault) {
-		if k.Key == l.Format.ID || k.Key == l.Format.Parent {
-			n.doubled, l.doubled = true, true
-		}
+	n := node{start: rec.Span.Start, length: uint32(rec.Span.Len()), id: -1, parent: -1, sibling: -1, torn: !rec.Readable(), scope: l.none}
+	first, end := n.start, l.Source.Size()
+	if len(l.nodes) > 0 {
+		first = l.nodes[0].start
 	}
-	at := l.lenses.Read(&l.members, rec.Value)
+	if !l.Array.IsZero() {
+		end = l.Array.End
+	}
+	l.nodes = transcript.Room(l.nodes, rec.Span.End-first, end-first)
+	l.ids.Reserve(cap(l.nodes))
+	l.nodes = append(l.nodes, n)
+}
+
+// Link adds the links of the last record: what the lenses lead to in it. twice are keys that occur twice in it.
+func (l *Log) Link(at []source.Value, twice []transcript.KeyFault) {
+	n := &l.nodes[len(l.nodes)-1]
+	record := n.span()
+	if slices.ContainsFunc(twice, func(k transcript.KeyFault) bool { return k.Key == l.Format.ID || k.Key == l.Format.Parent }) {
+		n.doubled, l.doubled = true, true
+	}
 	if v := at[linkID]; v.Kind() == source.String {
-		n.id, n.idSlot = l.number(v.Raw()), slotOf(v, rec.Span)
+		n.id, n.idSlot = l.number(v.Raw()), slotOf(v, record)
 	}
 	if v := at[linkParent]; v.Exists() {
-		n.parentSlot = slotOf(v, rec.Span)
+		n.parentSlot = slotOf(v, record)
 		if v.Kind() == source.String {
 			n.parent = l.number(v.Raw())
 		}
@@ -222,7 +254,7 @@ func (l *Log) Add(rec source.Record) {
 	}
 	if thread := at[linkAgent].Raw(); at[linkSide].True() {
 		n.scope = l.number(append([]byte("side "), thread...))
-	} else {
+	} else if len(thread) > 0 {
 		n.scope = l.number(thread)
 	}
 	l.preserved(at[linkPreserved])
@@ -240,16 +272,6 @@ func (l *Log) Add(rec source.Record) {
 			l.counts = append(l.counts, count{at, v.Span()})
 		}
 	}
-	first, end := n.start, l.Source.Size()
-	if len(l.nodes) > 0 {
-		first = l.nodes[0].start
-	}
-	if !l.Array.IsZero() {
-		end = l.Array.End
-	}
-	l.nodes = transcript.Room(l.nodes, rec.Span.End-first, end-first)
-	l.ids.Reserve(cap(l.nodes))
-	l.nodes = append(l.nodes, n)
 }
 
 // hang indexes the nodes by their ids and their parents.

@@ -89,12 +89,16 @@ func judgeID(t transcript.Token, p *profile.Profile) (sev Severity, what, text s
 		return Error, "is not a string", p.Cell(profile.BadID).Text
 	}
 	id := t.Text()
-	switch n := utf8.RuneCountInString(id); {
-	case id != strings.TrimFunc(id, unicode.IsSpace):
+	n, plain := len(id), p.IDChars != profile.AnyText && p.IDChars.Allows(id)
+	if !plain {
+		n = utf8.RuneCountInString(id)
+	}
+	switch {
+	case !plain && id != strings.TrimFunc(id, unicode.IsSpace):
 		return Error, "begins or ends with white space", p.Cell(profile.BadID).Text
-	case strings.IndexFunc(id, unicode.IsControl) >= 0:
+	case !plain && strings.IndexFunc(id, unicode.IsControl) >= 0:
 		return Error, "contains a control character", p.Cell(profile.BadID).Text
-	case !p.IDChars.Allows(id):
+	case !plain && !p.IDChars.Allows(id):
 		return severityOf(p.Cell(profile.BadID)), "contains characters that the " + p.Title + " does not accept: only " + p.IDChars.String() + " are allowed", p.Cell(profile.BadID).Text
 	case n < p.IDMin:
 		return severityOf(p.Cell(profile.BadID)), fmt.Sprintf("has %d characters; the %s allows %d", n, p.Title, p.IDMin), p.Cell(profile.BadID).Text

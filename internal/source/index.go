@@ -28,6 +28,9 @@ func (x *Index) FindFrom(hash uint64, near int) (n int32, known bool) {
 	return x.slots[at], x.tags[at] > 0
 }
 
+// At returns the hash with a number.
+func (x *Index) At(n int32) uint64 { return x.hashes[n] }
+
 // Len returns the number of hashes.
 func (x *Index) Len() int { return len(x.hashes) }
 

@@ -3,6 +3,7 @@ package source
 import (
 	"encoding/binary"
 	"iter"
+	"sort"
 )
 
 const (
@@ -47,20 +48,37 @@ func (o *Offsets) Append(offset int64) {
 func (o *Offsets) Clear() { o.marks, o.gaps, o.last, o.n = o.marks[:0], o.gaps[:0], 0, 0 }
 
 // All yields the offsets in order.
-func (o *Offsets) All() iter.Seq[int64] {
+func (o *Offsets) All() iter.Seq[int64] { return o.Range(0, o.n) }
+
+// Range yields the offsets with indexes from lo up to hi, without hi.
+func (o *Offsets) Range(lo, hi int) iter.Seq[int64] {
 	return func(yield func(int64) bool) {
-		for i, m := range o.marks {
-			for k := range min(o.n-i*offsetStep, offsetStep) {
-				if k > 0 {
+		for i := lo - lo%offsetStep; i < hi; i += offsetStep {
+			m := o.marks[i/offsetStep]
+			for k := i; k < min(i+offsetStep, hi); k++ {
+				if k > i {
 					gap, n := binary.Uvarint(m.gaps)
 					m.offset, m.gaps = m.offset+int64(gap), m.gaps[n:]
 				}
-				if !yield(m.offset) {
+				if k >= lo && !yield(m.offset) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// Find returns how many offsets are less than a given one.
+func (o *Offsets) Find(offset int64) int {
+	block := max(0, sort.Search(len(o.marks), func(i int) bool { return o.marks[i].offset >= offset })-1)
+	n := block * offsetStep
+	for at := range o.Range(n, min(n+offsetStep, o.n)) {
+		if at >= offset {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 // Len returns the number of offsets.

@@ -381,13 +381,13 @@ func (s *Source) View(span Span) ([]byte, error) {
 	if at := span.Start - s.near.base; at >= 0 && span.Len() >= 0 && span.End <= s.near.base+int64(len(s.near.text)) {
 		return s.near.text[at : at+span.Len()], nil
 	}
-	if span.Len() > viewSize {
-		return s.Bytes(span)
-	}
 	if span.Start < s.viewAt || span.End > s.viewAt+int64(len(s.view)) {
+		buf, end := s.view, max(span.End, min(span.Start+viewSize, s.size))
+		if end-span.Start > viewSize || cap(buf) > viewSize {
+			buf = nil // a long text has its own memory
+		}
 		var err error
-		end := max(span.End, min(span.Start+viewSize, s.size))
-		if s.view, err = s.Into(s.view, Span{span.Start, end}); err != nil {
+		if s.view, err = s.Into(buf, Span{span.Start, end}); err != nil {
 			return nil, err
 		}
 		s.viewAt = span.Start

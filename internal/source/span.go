@@ -16,3 +16,12 @@ func (s Span) First(n int64) Span { return Span{s.Start, min(s.End, s.Start+n)} 
 
 // IsZero reports whether s is the zero Span.
 func (s Span) IsZero() bool { return s == Span{} }
+
+// Move moves spans by a number of bytes. One that is zero is the place of nothing.
+func Move(by int64, spans ...*Span) {
+	for _, s := range spans {
+		if !s.IsZero() {
+			s.Start, s.End = s.Start+by, s.End+by
+		}
+	}
+}

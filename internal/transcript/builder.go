@@ -35,7 +35,8 @@ type Builder struct {
 	candidates []candidate
 	// reads are the spans that the dialect has read from.
 	reads []read
-	// names numbers the names of turns, and named maps such a number to the turn.
+	// names numbers the names of turns, and named maps such a number to the turn, or -1 if the turn has
+	// not begun.
 	names source.Index
 	named []int32
 	seed  maphash.Seed
@@ -105,6 +106,10 @@ func (b *Builder) turn(name string) (int32, bool) {
 	}
 	h := maphash.String(b.seed, name)
 	if n, seen := b.names.Find(h); seen {
+		if b.named[n] < 0 { // of a replay
+			b.named[n] = int32(b.Conv.Turns)
+			return 0, false
+		}
 		return b.named[n], true
 	}
 	b.named = append(room(b, b.named), int32(b.Conv.Turns))

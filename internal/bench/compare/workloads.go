@@ -366,12 +366,19 @@ func fix(ctx context.Context, m *meter) error {
 	}
 	fresh := func(path string) func() error {
 		return func() error {
-			from, err := os.Open(path)
-			if err != nil {
-				return err
+			for _, name := range []string{"spare.jsonl", "work.jsonl"} {
+				from, err := os.Open(path)
+				if err != nil {
+					return err
+				}
+				defer from.Close()
+				if _, _, err := m.create(name, func(w io.Writer) error { _, err := io.Copy(w, from); return err }); err != nil {
+					return err
+				}
 			}
-			defer from.Close()
-			if _, _, err := m.create("work.jsonl", func(w io.Writer) error { _, err := io.Copy(w, from); return err }); err != nil {
+			// fix writes a new file, and cp writes over an old one, whose memory is in use. A virtual machine
+			// may have to ask its host for more, which takes much longer than to copy.
+			if err := os.Remove(m.path("spare.jsonl")); err != nil {
 				return err
 			}
 			return old(work)
