@@ -61,11 +61,19 @@ func (d *doctor) readDatabase(ctx context.Context, r *storeReport, program strin
 		d.fail(r.Path, fmt.Errorf("%s: %w", r.Path, err))
 		return nil
 	}
-	r.unread, r.sessions = false, len(got.Files)
+	mended := map[string]bool{} // by session with errors: the agent repairs all of them
+	r.sessions, r.unread = len(got.Files), false
 	for _, f := range got.Failed {
 		d.fail(f.Path, fmt.Errorf("%s: %s", f.Path, f.Error))
+		if f.Path == r.Path {
+			r.unread = len(got.Files) == 0
+			continue
+		}
+		if _, known := mended[f.Path]; !known && !slices.ContainsFunc(got.Files, func(is struct{ Path string }) bool { return is.Path == f.Path }) {
+			r.sessions++
+		}
+		mended[f.Path] = false // a part of it cannot be read
 	}
-	mended := map[string]bool{} // by session with errors: the agent repairs all of them
 	for _, f := range got.Findings {
 		if f.Severity == "error" {
 			all, known := mended[f.Path]

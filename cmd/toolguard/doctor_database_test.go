@@ -29,17 +29,19 @@ func TestDoctorDatabase(t *testing.T) {
 	const unread = "opencode  1 database  not read: opencode export SESSION | toolguard fix - > s.json, then opencode\n                      import s.json\n"
 	const counted = "opencode  4 sessions  1 broken, 1 that opencode repairs itself\n"
 	const closing = "opencode: 1 broken session in a database; close the agent, and repair it: toolguard sqlite fix\n~/.local/share/opencode/opencode.db\n"
+	const torn = "opencode  5 sessions  2 broken, 1 that opencode repairs itself\n"
 	version := "echo toolguard-sqlite " + programVersion()
 	for name, tt := range map[string]struct {
 		script, failed string
 		code           int
 		stdout, stderr string
 	}{
-		"none":    {stdout: unread},
-		"read":    {script: version, code: exitFindings, stdout: counted, stderr: closing},
-		"other":   {script: "echo toolguard-sqlite 0.0.1", stdout: unread, stderr: "toolguard: warning: PROGRAM: toolguard-sqlite has the version 0.0.1, and toolguard " + programVersion() + ": install both from the same archive or package of toolguard\n"},
-		"failed":  {script: version, failed: `{"path":"DB#e","error":"row 1: data: is empty"}`, code: exitTrouble, stdout: counted, stderr: "toolguard: DB#e: row 1: data: is empty\n" + closing},
-		"damaged": {script: "[ $1 = check ] && exit 2; " + version, code: exitTrouble, stdout: unread, stderr: "toolguard: HOME/.local/share/opencode/opencode.db: toolguard-sqlite: exit status 2\n"},
+		"none":        {stdout: unread},
+		"read":        {script: version, code: exitFindings, stdout: counted, stderr: closing},
+		"other":       {script: "echo toolguard-sqlite 0.0.1", stdout: unread, stderr: "toolguard: warning: PROGRAM: toolguard-sqlite has the version 0.0.1, and toolguard " + programVersion() + ": install both from the same archive or package of toolguard\n"},
+		"failed":      {script: version, failed: `{"path":"DB#e","error":"row 1: data: is empty"}`, code: exitTrouble, stdout: torn, stderr: "toolguard: DB#e: row 1: data: is empty\n" + strings.Replace(closing, "1 broken session", "2 broken sessions", 1)},
+		"no database": {script: version, failed: `{"path":"HOME/.local/share/opencode/opencode.db","error":"is not an SQLite database"}`, code: exitTrouble, stdout: unread, stderr: "toolguard: HOME/.local/share/opencode/opencode.db: is not an SQLite database\n"},
+		"damaged":     {script: "[ $1 = check ] && exit 2; " + version, code: exitTrouble, stdout: unread, stderr: "toolguard: HOME/.local/share/opencode/opencode.db: toolguard-sqlite: exit status 2\n"},
 	} {
 		p := newPatient(t)
 		p.put(t, ".local/share/opencode/opencode.db", []byte(sqliteMagic))
@@ -47,7 +49,10 @@ func TestDoctorDatabase(t *testing.T) {
 		var stdout, stderr strings.Builder
 		a := newApp(strings.NewReader(""), &stdout, &stderr, p.env)
 		if tt.script != "" {
-			text := strings.Replace(databaseReport, "FAILED", tt.failed, 1)
+			text := strings.Replace(databaseReport, "FAILED", strings.ReplaceAll(tt.failed, "HOME", p.home), 1)
+			if name == "no database" {
+				text = text[:strings.Index(text, `"findings"`)] + `"findings":[],"files":[],` + text[strings.Index(text, `"failed"`):]
+			}
 			script := "#!/bin/sh\nif [ $1 = --version ]; then " + version + "; exit; fi\ncat <<'END'\n" + text + "\nEND\n[ $4 = " + p.home + "/.local/share/opencode/opencode.db ] && exit 1\n"
 			if name == "other" || name == "damaged" {
 				script = "#!/bin/sh\n" + tt.script + "\n"
