@@ -105,6 +105,7 @@ type extraction struct {
 	about report.Extraction
 
 	newest []said  // that are not written yet
+	needs  int64   // the tokens of the last turn that did not fit alone
 	tokens float64 // of these
 	begun  bool
 	last   int // the conversation of the last turn
@@ -241,7 +242,7 @@ func (x *extraction) finds(t *target, got *extract.Extract) error {
 		}
 		why = suggest.Unknown("scope", x.flags.scope, names, "expected main, all or the name of a conversation").Error()
 	case x.about.Older > 0:
-		why = fmt.Sprintf("--max-tokens %d has no room for the last turn; --results-max-bytes shortens its results", x.flags.maxTokens)
+		why = fmt.Sprintf("--max-tokens %d has no room for the last turn, which needs about %d; --results-max-bytes shortens its results, and --only user,assistant leaves calls and results out", x.flags.maxTokens, x.needs)
 	case len(x.about.Torn) > 0:
 		return fmt.Errorf("%s: nothing can be read: %s", t.path, x.about.Gaps()[len(x.about.Gaps())-1])
 	default:
@@ -276,9 +277,15 @@ func (x *extraction) take(e *extract.Entry) error {
 	return nil
 }
 
+// headRoom is about how many tokens the head has.
+const headRoom = 200
+
 // fit drops the oldest turns until the others fit beside a frame with some tokens.
 func (x *extraction) fit(frame float64) {
 	for len(x.newest) > 0 && (x.tokens+frame)*trim.EstimateMargin > float64(x.flags.maxTokens) {
+		if len(x.newest) == 1 {
+			x.needs = int64(math.Ceil((x.tokens + max(frame, headRoom)) * trim.EstimateMargin))
+		}
 		x.tokens -= x.newest[0].tokens
 		x.newest[0] = said{} // its text can go
 		x.newest = x.newest[1:]
