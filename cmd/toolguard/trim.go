@@ -244,7 +244,7 @@ func (x *trimming) trim(ctx context.Context, t *target) error {
 		err = ends()
 	}
 	if err = cmp.Or(ctx.Err(), err); err != nil {
-		return aboutTrim(t.path, err)
+		return aboutTrim(t.path, got, err)
 	}
 	if got.Before.Skipped != "" {
 		return fmt.Errorf("%s: %s", t.path, notTranscript(got.Before, got.Before.Skipped))
@@ -293,7 +293,10 @@ func (x *trimming) trim(ctx context.Context, t *target) error {
 }
 
 // aboutTrim puts the path first in an error of trim. Errors of reading have it already.
-func aboutTrim(path string, err error) error {
+func aboutTrim(path string, got *engine.Trimmed, err error) error {
+	if errors.As(err, new(*engine.ProofError)) && strings.HasSuffix(got.Before.File.Container, "-log") {
+		return fmt.Errorf("%s: %w; toolguard extract writes what was said, for a new session", path, err)
+	}
 	if errors.As(err, new(*trim.NoCutError)) || errors.As(err, new(*trim.RefusedError)) || errors.As(err, new(*trim.RequestError)) || errors.As(err, new(*engine.ProofError)) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
