@@ -95,7 +95,7 @@ func TestMistakes(t *testing.T) {
 		{[]string{"dump", path, "ses_3"}, path + `: unknown session "ses_3"; did you mean "ses_2"?`},
 		{[]string{"list", filepath.Join(dir, "none.db")}, filepath.Join(dir, "none.db") + ": no such file"},
 		{[]string{"list", dir}, dir + ": is not a regular file"},
-		{[]string{"list", filepath.Join(dir, "other.db")}, filepath.Join(dir, "other.db") + ": has no tables of a known agent (opencode, OpenClaw, goose, Hermes, Crush, Zed, LangGraph, OpenAI Agents SDK)"},
+		{[]string{"list", filepath.Join(dir, "other.db")}, filepath.Join(dir, "other.db") + ": has no tables of a known agent (opencode, OpenClaw, goose, Hermes, Crush, Zed, Cursor, LangGraph, OpenAI Agents SDK)"},
 	} {
 		got := run(t, c.args...)
 		if got.code != exitTrouble || got.stderr != program+": "+c.want+"\n" || got.stdout != "" && c.args[0] != "list" {

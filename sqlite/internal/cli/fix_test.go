@@ -288,6 +288,9 @@ func TestNotRepaired(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := program + ": DB: " + c.why + "\n" + notRepaired
+			if c.hold != "" { // it helps to close the other program
+				want = strings.TrimSuffix(want, instead)
+			}
 			if name == "two rows" {
 				want = program + ": DB#ses_1: " + c.why + "\n" + strings.Replace(notRepaired, "1 problem", "2 problems", 1)
 			}
@@ -334,7 +337,11 @@ func TestOnlyChecked(t *testing.T) {
 		}
 		files := fixture.Files(t, dir)
 		got := runAt(t, filepath.Join(t.TempDir(), "state"), "fix", "--write", "--unsafe", path)
-		if got.code != exitTrouble || !regexp.MustCompile(`is only checked: (a session of [A-Za-z ]+ in a database is not repaired|its tables are not those of OpenClaw 2026.9.6, whose sessions are repaired|(Crush|Zed) keeps its (sessions|threads) in a database)\n`).MatchString(got.stderr) || !strings.Contains(got.stderr, ", 1 not repaired.\n") {
+		if name == "cursor" { // nothing is an error there
+			if got.code != exitOK || !strings.Contains(got.stdout, "        no fix: toolguard only checks this file: Cursor keeps its chats in a database\n") || got.stderr != "Nothing to repair. 1 problem left. 2 sessions checked.\n" {
+				t.Errorf("%s: %+v", name, got)
+			}
+		} else if got.code != exitTrouble || !regexp.MustCompile(`is only checked: (a session of [A-Za-z ]+ in a database is not repaired|its tables are not those of OpenClaw 2026.9.6, whose sessions are repaired|(Crush|Zed) keeps its (sessions|threads) in a database)\n`).MatchString(got.stderr) || !strings.Contains(got.stderr, ", 1 not repaired.\n") {
 			t.Errorf("%s: %+v", name, got)
 		}
 		if diff := cmp.Diff(files, fixture.Files(t, dir)); diff != "" {
@@ -572,6 +579,9 @@ func TestFixProperties(t *testing.T) {
 		}
 		if diff := cmp.Diff(after, fixture.Rows(t, path)); diff != "" {
 			t.Errorf("a second run changes rows:\n%s", diff)
+		}
+		if len(changes)%2 == 0 { // else the file is restored
+			fixture.Exec(t, path, "PRAGMA user_version = 1")
 		}
 		undo := runAt(t, home, "fix", "--undo", path)
 		if want := len(changes) > 0; want != (undo.code == exitOK) {
