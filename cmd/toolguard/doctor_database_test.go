@@ -51,7 +51,8 @@ func TestDoctorDatabase(t *testing.T) {
 		if tt.script != "" {
 			text := strings.Replace(databaseReport, "FAILED", strings.ReplaceAll(tt.failed, "HOME", p.home), 1)
 			if name == "no database" {
-				text = text[:strings.Index(text, `"findings"`)] + `"findings":[],"files":[],` + text[strings.Index(text, `"failed"`):]
+				_, failed, _ := strings.Cut(text, `"failed"`)
+				text = `{"version":1,"findings":[],"files":[],"failed"` + failed
 			}
 			script := "#!/bin/sh\nif [ $1 = --version ]; then " + version + "; exit; fi\ncat <<'END'\n" + text + "\nEND\n[ $4 = " + p.home + "/.local/share/opencode/opencode.db ] && exit 1\n"
 			if name == "other" || name == "damaged" {
