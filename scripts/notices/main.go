@@ -119,17 +119,22 @@ func generate(path string) error {
 	return os.WriteFile(path, text, 0o644)
 }
 
-// classify recognizes the licence that go-licenses does not know, in the file of a module that is
-// linked into the module in dir.
+// classify recognizes the licence that go-licenses does not know, in the file of the module with a package that
+// is linked into the module in dir. go-licenses names each such package.
 func (c *component) classify(dir string) error {
 	if c.licence != "Unknown" {
 		return nil
 	}
-	where, err := output(dir, nil, "go", "list", "-m", "-f", "{{.Dir}}", c.name)
+	of, err := output(dir, nil, "go", "list", "-f", "{{.Module.Path}}\n{{.Module.Version}}\n{{.Module.Dir}}", c.name)
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(where)), "LICENSE"))
+	module := strings.SplitN(strings.TrimSpace(string(of)), "\n", 3)
+	if len(module) < 3 {
+		return fmt.Errorf("%s: expected a package of a module, got %q", c.name, of)
+	}
+	c.name, c.version = module[0], module[1]
+	text, err := os.ReadFile(filepath.Join(module[2], "LICENSE"))
 	if err != nil {
 		return err
 	}
