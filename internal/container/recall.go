@@ -13,11 +13,11 @@ import (
 
 // A memo is what is kept of a record of a log, so that a reading of the edited log need not read it again: the
 // flags of its message when it was read, or memoRead. The rest is in its link and its message.
-type memo transcript.MessageFlags
+type memo uint32
 
 // memoRead says that a record must be read: it does more than to add a link and a message, or less than it
 // should.
-const memoRead memo = 1 << 15
+const memoRead memo = 1 << 16 // no flag is that high
 
 // A Touched is consecutive records of a log that edits touch: where they were, where they are, how many they
 // were, and how many were before them.
