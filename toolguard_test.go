@@ -317,6 +317,11 @@ func TestContext(t *testing.T) {
 			if report, err := toolguard.Check(ctx, bytes.NewReader(text), toolguard.WithEdits()); err == nil && ctx.left < 0 || err != nil && !errors.Is(err, context.Canceled) {
 				t.Fatalf("%s: when asked %d times: %v, %v", name, left, report, err)
 			}
+			ctx = &countdown{Context: t.Context(), left: left}
+			cut, err := toolguard.Trim(ctx, nil, bytes.NewReader(text), toolguard.TrimTo{KeepLast: 2, ResultsMaxBytes: 200, Boundary: toolguard.BoundaryPair})
+			if ctx.left < 0 && !errors.Is(err, context.Canceled) || errors.As(err, new(*toolguard.InternalError)) {
+				t.Fatalf("%s: when asked %d times to trim: %v, %v", name, left, cut, err)
+			}
 		}
 	}
 	try("the request", []byte(request), math.MaxInt)

@@ -181,10 +181,14 @@ func prove(src *source.Source, edits []Edit, within []source.Span, change Sum) e
 	return nil
 }
 
-// Splice applies edits to a text that begins at offset base.
+// Splice applies edits to a text that begins at offset base. A text that ends before the last of them could not be
+// read, because the source fails or the context is done. Then it returns nil.
 func Splice(text []byte, base int64, edits []Edit) []byte {
 	if len(edits) == 0 {
 		return text
+	}
+	if edits[len(edits)-1].Span.End-base > int64(len(text)) {
+		return nil
 	}
 	size := len(text)
 	for _, e := range edits {

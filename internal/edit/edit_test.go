@@ -249,3 +249,16 @@ func TestSetProvesWhatMeets(t *testing.T) {
 		t.Errorf("%d proved, %d wrong", proved, wrong)
 	}
 }
+
+// TestSplice: edits of a text that could not be read change nothing.
+func TestSplice(t *testing.T) {
+	edits := []Edit{{Span: source.Span{Start: 11, End: 12}, Text: []byte("bb")}, {Span: source.Span{Start: 13, End: 13}, Text: []byte("d")}}
+	for text, want := range map[string]string{"abc": "abbcd", "abce": "abbcde", "ab": "", "": ""} {
+		if got := string(Splice([]byte(text), 10, edits)); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+	if got := string(Splice(nil, 10, nil)); got != "" {
+		t.Errorf("nothing becomes %q", got)
+	}
+}
