@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -21,6 +23,7 @@ import (
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/sample"
 	"github.com/toolguard/toolguard/sqlite/internal/fixture"
+	"github.com/toolguard/toolguard/sqlite/internal/layout"
 	"github.com/toolguard/toolguard/sqlite/internal/rows"
 )
 
@@ -686,4 +689,37 @@ func sums(text string) map[edit.Sum]int {
 		out[l.Sum]++
 	}
 	return out
+}
+
+// TestReopened: a database that cannot be opened again once it has changed fails each of its sessions.
+func TestReopened(t *testing.T) {
+	t.Parallel()
+	_, path := made(t)
+	l, err := openLibrary(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { l.Close() }()
+	read := func() error {
+		text, err := l.read(l.shelves[0], "ses_1", (*layout.Schema).Read)
+		if err == nil {
+			text.Close()
+		}
+		return err
+	}
+	if err := os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	done, end := context.WithCancel(t.Context())
+	end()
+	l.ctx = done
+	for range 3 {
+		if err := read(); err == nil || err.Error() != "sqlite3: interrupted" {
+			t.Errorf("%v", err)
+		}
+	}
+	l.ctx = t.Context()
+	if err := read(); err != nil {
+		t.Error(err)
+	}
 }

@@ -96,13 +96,17 @@ type reading func(s *layout.Schema, db *database.DB, id string) (*layout.Text, e
 // read returns the text of a session.
 func (l *library) read(s *shelf, id string, as reading) (*layout.Text, error) {
 	for range retries {
+		if l.db == nil { // it could not be opened again
+			if err := l.reopen(); err != nil {
+				return nil, err
+			}
+		}
 		var text *layout.Text
 		err := database.Guard(func() (err error) {
 			text, err = as(s.Schema, l.db, id)
 			return err
 		})
 		if contain.From(err) != nil || errors.Is(err, database.ErrMemory) { // the connection is not used again
-			l.db.Close()
 			if e := l.reopen(); e != nil {
 				return nil, e
 			}
@@ -117,7 +121,6 @@ func (l *library) read(s *shelf, id string, as reading) (*layout.Text, error) {
 		if !errors.Is(err, database.ErrChanged) {
 			return nil, err
 		}
-		l.db.Close()
 		if err := l.reopen(); err != nil {
 			return nil, err
 		}
@@ -125,9 +128,14 @@ func (l *library) read(s *shelf, id string, as reading) (*layout.Text, error) {
 	return nil, database.ErrChanged
 }
 
-// reopen opens the database again.
+// reopen opens the database again. If that fails, there is none until it succeeds.
 func (l *library) reopen() (err error) {
-	l.db, err = database.Open(l.ctx, l.path)
+	l.Close()
+	l.db = nil
+	db, err := database.Open(l.ctx, l.path)
+	if err == nil {
+		l.db = db
+	}
 	return err
 }
 
