@@ -48,7 +48,7 @@ func newLog(r *reading, d *dialect.Dialect, end int64, tell func(*transcript.Con
 func (l *log) conversations(from elements) conversations {
 	return func(yield func(*transcript.Conversation, error) bool) {
 		err := error(nil)
-		if l.recall != nil {
+		if Recalls && l.recall != nil {
 			err = l.recalled()
 		} else {
 			err = each(from, l.record)

@@ -33,7 +33,7 @@ func (o *FixOptions) keeps(src *source.Source) bool {
 	if o.probe != nil {
 		least = o.probe.least
 	}
-	return provesKept && !o.ProveFull && src.Size() >= least
+	return container.Recalls && !o.ProveFull && src.Size() >= least
 }
 
 // A stretch is consecutive rows of a dataset that edits touch. Their numbers are the same before and
@@ -145,7 +145,7 @@ func rowsOnly(f *container.File) bool {
 // found, without what it found in those rows as they were. If that cannot be done, or if the rows as
 // they were are not what prev found, it returns nil, and the source must be read whole.
 func (c *checker) again(ctx context.Context, prev *checker, edits []edit.Edit) (*Report, error) {
-	if c.ctx = ctx; !provesKept || prev.reading.InRows() && !rowsOnly(prev.report.File) {
+	if c.ctx = ctx; !container.Recalls || prev.reading.InRows() && !rowsOnly(prev.report.File) {
 		return nil, nil
 	}
 	t, err := prev.touches(edits)
