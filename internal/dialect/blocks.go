@@ -308,7 +308,7 @@ type Apart interface {
 	Apart() bool
 }
 
-// Apart implements Replayer.
+// Apart implements the interface Apart.
 func (r *blocksReader) Apart() bool {
 	_, own := r.hooks.(*blocksReader)
 	return own && !r.row.Joined && !r.row.Inline &&

@@ -16,8 +16,10 @@ var Cursor = &Dialect{
 	Example:  `{"bubbleId":"b1","type":2,"text":"","toolFormerData":{"toolCallId":"c1","name":"list_dir","rawArgs":"{}","status":"completed","result":"{\"files\":[]}"}}`,
 	Provider: "neutral",
 	Window:   transcript.WindowOwn,
-	// The server of Cursor builds the messages, and nobody knows what it has.
+	// The server of Cursor builds the messages, and nobody knows what it has. Ids can be those of two APIs, with
+	// a line feed between them.
 	Slice:     true,
+	AnyIDs:    true,
 	CheckOnly: "Cursor keeps its chats in a database",
 	Evidence: &evidence.Table{Rows: []string{
 		"none if !bubbleId",

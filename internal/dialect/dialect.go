@@ -100,6 +100,8 @@ type Dialect struct {
 	// NumericIDs is set if call ids may be numbers. Providers reject such ids, so
 	// no built-in dialect has them, but some programs number their calls.
 	NumericIDs bool
+	// AnyIDs is set if the ids of calls are never sent as they are, so that any text is right.
+	AnyIDs bool `toml:"-"`
 	// CheckOnly says why transcripts in this dialect are not repaired, as a clause
 	// without a full stop. It is empty if they are repaired.
 	CheckOnly string

@@ -577,7 +577,7 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	now.c, now.dialect, now.paths = c, d, d.Members
 	rc, plan := &now.context, &now.plan
 	*rc = rules.Context{
-		Looker: now, Conversation: conv, Profile: prof, Native: native, Named: named, NumericIDs: d.NumericIDs && c.opts.Target == nil,
+		Looker: now, Conversation: conv, Profile: prof, Native: native, Named: named, NumericIDs: d.NumericIDs && c.opts.Target == nil, AnyIDs: d.AnyIDs,
 		Options: rules.Options{
 			Send: c.opts.Send, Over: c.opts.Over, Target: c.opts.Target != nil, StripReasoning: c.opts.StripReasoning,
 			Strategy: c.opts.Strategy, Explicit: c.opts.Explicit,

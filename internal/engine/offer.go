@@ -129,7 +129,8 @@ func (c *checker) decide(op *operation.Operation, state offerState, d details) {
 	}
 	os.details.write(nil, func(p *packer) { p.details(&d) })
 	if c.round == nil { // nobody asks for it any more
-		os.open[len(os.open)-1-(len(os.list)-int(op.ID))] = nil
+		before := len(os.list) - len(os.open) // those of earlier conversations
+		os.open[int(op.ID)-1-before] = nil
 	}
 }
 

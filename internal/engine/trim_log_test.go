@@ -299,6 +299,7 @@ func TestTrimTellsOfLogs(t *testing.T) {
 		claude("2", `"1"`, `"isSidechain":false,"type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]}`) +
 		claude("x", "null", `"isSidechain":true,"agentId":"a","type":"user","message":{"role":"user","content":"look"}`) +
 		claude("3", `"2"`, `"isSidechain":false,"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"`+strings.Repeat("x", 900)+`"}]}`)
+	more := log + claude("4", `"3"`, `"isSidechain":false,"type":"user","message":{"role":"user","content":"on"}`)
 	for _, c := range []struct {
 		req                          trim.Request
 		kept, calls, results, unsent int
@@ -308,8 +309,13 @@ func TestTrimTellsOfLogs(t *testing.T) {
 		{trim.Request{ResultsMax: 2000}, 3, 1, 1, 0, false},
 		{trim.Request{MaxBytes: int64(len(log)) - 1}, 3, 1, 1, 1, true},
 		{trim.Request{MaxBytes: int64(len(log))}, 3, 1, 1, 0, false},
+		{trim.Request{KeepLast: 1}, 1, 0, 0, 1, true},
 	} {
-		got, err := Trim(t.Context(), source.FromBytes("x.jsonl", []byte(log)), Options{}, &c.req)
+		text := log
+		if c.req.KeepLast > 0 {
+			text = more
+		}
+		got, err := Trim(t.Context(), source.FromBytes("x.jsonl", []byte(text)), Options{}, &c.req)
 		if err != nil {
 			t.Fatalf("%+v: %v", c.req, err)
 		}

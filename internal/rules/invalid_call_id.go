@@ -32,8 +32,7 @@ becomes the same new id, and different ids stay different.`,
 	Check: func(c *Context) {
 		told := map[string]bool{}
 		look := func(t transcript.Token) (sev Severity, what, text string) {
-			// Ids of Cursor can be those of two APIs, with a line feed between them. Its server writes the messages.
-			if pairing.Key(t) == "" || c.NumericIDs && isNumber(t) || c.Slice && c.Window == transcript.WindowOwn {
+			if pairing.Key(t) == "" || c.NumericIDs && isNumber(t) || c.AnyIDs {
 				return Off, "", ""
 			}
 			if sev, what, text = judgeID(t, c.Profile); sev == Off || told[t.Raw] {

@@ -464,6 +464,8 @@ type Context struct {
 	Named  bool
 	// NumericIDs says that ids may be numbers.
 	NumericIDs bool
+	// AnyIDs says that ids may be any text.
+	AnyIDs bool
 	Options
 	// Tools are the tools declared for the conversation, nil if none are known.
 	Tools Tools

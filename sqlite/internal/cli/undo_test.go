@@ -2,6 +2,7 @@ package cli
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -55,6 +56,26 @@ func TestUndoOfNothing(t *testing.T) {
 	want := fixture.Rows(t, path)
 	talk(t, home, path, says{args: []string{"fix", "--undo"}, code: exitTrouble, stderr: "toolguard-sqlite: DB: rows of the repair belong to a session or a message that does not exist any more, " +
 		"so nothing is restored; the database as it was before the repair " + firstRun + " is saved as STATE/" + firstRun + "/0001-a.db\n"})
+	if diff := cmp.Diff(want, fixture.Rows(t, path)); diff != "" {
+		t.Errorf("rows changed:\n%s", diff)
+	}
+}
+
+// TestUnreadable: a row that cannot be read is not removed, whatever the repair is.
+func TestUnreadable(t *testing.T) {
+	t.Parallel()
+	home, path := reasoned(t)
+	fixture.Exec(t, path, `
+UPDATE message SET data = '{"role":"assistant"' WHERE id = 'm2';
+DELETE FROM part WHERE message_id = 'm2';
+INSERT INTO part VALUES ('p3', 's', 'm2', '{"type":"tool","callID":"c","tool":"read","state":{"status":"running","input":{}}}');
+INSERT INTO message VALUES ('m3', 's', 3, '{"role":"user"}');
+INSERT INTO part VALUES ('p4', 's', 'm3', '{"type":"text","text":"on"}')`)
+	want := fixture.Rows(t, path)
+	got := runAt(t, home, "fix", "--write", "--unsafe", "--strategy", "missing-tool-result=strip-turn", path)
+	if got.code != exitTrouble || !strings.Contains(got.stderr, "the repair removes the row m2, which cannot be read\n") {
+		t.Errorf("%+v", got)
+	}
 	if diff := cmp.Diff(want, fixture.Rows(t, path)); diff != "" {
 		t.Errorf("rows changed:\n%s", diff)
 	}
