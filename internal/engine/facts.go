@@ -8,7 +8,9 @@ import (
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/repair"
+	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // A fact records which call a result answers, if any. A repair may move a result, but it must
@@ -19,8 +21,9 @@ type fact struct {
 	name, args     source.Span // of that call
 	lead           uint32      // how many bytes of the result come before its payload
 	conversation   int32
-	placeholder    bool
-	unfolded       *edit.Sum // its sum if it is in unfolded text
+	placeholder    bool              // its payload is known to be a placeholder
+	window         transcript.Window // of the conversation, if the payload must be read to know that
+	unfolded       *edit.Sum         // its sum if it is in unfolded text
 }
 
 // facts are the facts of a source. A result that did not change is not read again for the
@@ -51,7 +54,11 @@ func (p *facts) add(plan *repair.Plan) {
 			if call.Name.Present() {
 				f.name = call.Name.Span
 			}
-			f.placeholder = plan.Known(int32(i))
+			if c.Unfolded != nil || plan.Placeholder != "" || c.Window == 0 {
+				f.placeholder = plan.Known(int32(i))
+			} else {
+				f.window = c.Window
+			}
 		}
 		if c.Unfolded != nil {
 			sum := f.sum(func(s source.Span) []byte { return c.Unfolded.Bytes(s) })
@@ -66,19 +73,27 @@ func (p *facts) add(plan *repair.Plan) {
 	}
 }
 
+// text returns the text of a span of the source.
+func (p *facts) text(s source.Span) []byte {
+	if p.err != nil {
+		return nil
+	}
+	b, err := p.src.View(s)
+	p.err = cmp.Or(err, p.src.Err())
+	return b
+}
+
+// inserted reports whether the payload of a result is a placeholder. It is only read if the answer matters.
+func (p *facts) inserted(f *fact) bool {
+	return f.placeholder || f.window != 0 && rules.IsPlaceholder(f.payload, f.window, "", p.text)
+}
+
 // sum returns a hash of a fact that does not depend on how it is written.
 func (p *facts) sum(f fact) edit.Sum {
 	if f.unfolded != nil {
 		return *f.unfolded
 	}
-	return f.sum(func(s source.Span) []byte {
-		if p.err != nil {
-			return nil
-		}
-		b, err := p.src.View(s)
-		p.err = cmp.Or(err, p.src.Err())
-		return b
-	})
+	return f.sum(p.text)
 }
 
 // sum is facts.sum; text returns the text of a span.
@@ -115,27 +130,48 @@ func (p *facts) waive(touched []source.Span, waived map[edit.Sum]bool) error {
 
 // lost returns the facts that no longer hold, except those that an unsafe repair may change.
 func (p *facts) lost(pieces *edit.Pieces, now *facts, waived map[edit.Sum]bool) ([]fact, error) {
-	type pair struct{ args, payload source.Span }
-	stands := map[pair]bool{}
 	same := func(f *fact) bool { return now.changed != nil && !now.changed[f.conversation] }
-	for _, f := range now.list {
-		if same(&f) && !(f.args.IsZero() && f.payload.IsZero()) {
-			continue
+	// stands reports whether a fact of the repaired text was copied whole from the original, and from where.
+	stands := func(f *fact) (args, payload source.Span, stands bool) {
+		if f.call.IsZero() || same(f) && !(f.args.IsZero() && f.payload.IsZero()) {
+			return args, payload, false
 		}
 		args, there := whole(pieces, f.args)
 		payload, too := whole(pieces, f.payload)
-		if there && too && !f.call.IsZero() {
-			stands[pair{args, payload}] = true
+		return args, payload, there && too
+	}
+	// Most are in the same order as before.
+	var gone []fact
+	next := 0
+	for i := range p.list {
+		f := &p.list[i]
+		if same(f) || f.call.IsZero() {
+			continue
+		}
+		found := false
+		for ; next < len(now.list) && !found; next++ {
+			args, payload, there := stands(&now.list[next])
+			if there && payload.Start > f.payload.Start {
+				break
+			}
+			found = there && args == f.args && payload == f.payload
+		}
+		if !found {
+			gone = append(gone, *f)
 		}
 	}
-	var gone []fact
-	for _, f := range p.list {
-		if !same(&f) && !f.call.IsZero() && !f.placeholder && !stands[pair{f.args, f.payload}] {
-			gone = append(gone, f)
+	if len(gone) > 0 {
+		type pair struct{ args, payload source.Span }
+		all := map[pair]bool{}
+		for i := range now.list {
+			if args, payload, there := stands(&now.list[i]); there {
+				all[pair{args, payload}] = true
+			}
 		}
+		gone = slices.DeleteFunc(gone, func(f fact) bool { return all[pair{f.args, f.payload}] || p.inserted(&f) })
 	}
 	if len(gone) == 0 {
-		return nil, nil
+		return nil, p.err
 	}
 	// The others may have moved, or may be written in another form.
 	holds := map[edit.Sum]bool{}

@@ -36,6 +36,7 @@ type Log struct {
 	none     int32 // the scope of records that name none
 	seed     maphash.Seed
 	ids      source.Index
+	last     int // the number of the id of the last record
 	nodes    []node
 	refs     map[int32][]source.Span // by id: where a record refers to it, other than as its parent
 	keptFrom map[source.Span]bool    // those of refs that name the first record that a compaction keeps
@@ -70,8 +71,8 @@ type node struct {
 // A slot is the place of a value in a record; its length is 0 if there is none.
 type slot struct{ at, length uint32 }
 
-func slotOf(v source.Value, record source.Span) slot {
-	return slot{uint32(v.Span().Start - record.Start), uint32(v.Span().Len())}
+func slotOf(s, record source.Span) slot {
+	return slot{uint32(s.Start - record.Start), uint32(s.Len())}
 }
 
 func (n *node) span() source.Span {
@@ -120,14 +121,10 @@ func NewLog(src *source.Source, format *dialect.Log, array source.Span) *Log {
 	return &Log{Source: src, Format: format, Array: array}
 }
 
-// number returns the number of an id, given as JSON.
+// number returns the number of an id, given as JSON. It is often that of the last record.
 func (l *Log) number(id []byte) int32 {
-	h := maphash.Bytes(l.seed, id)
-	if n, known := l.ids.Find(h); known {
-		return n
-	}
-	l.ids.Add(h)
-	return int32(l.ids.Len() - 1)
+	n, _ := l.ids.Number(maphash.Bytes(l.seed, id), l.last)
+	return n
 }
 
 // The slots of a node's fields. The fields that name other records follow them, and then the
@@ -219,46 +216,46 @@ func (l *Log) Add(rec source.Record) {
 }
 
 // Link adds the links of the last record: what the lenses lead to in it. twice are keys that occur twice in it.
+// Most records have few of them, and a value is large, so none is copied that is absent.
 func (l *Log) Link(at []source.Value, twice []transcript.KeyFault) {
 	n := &l.nodes[len(l.nodes)-1]
 	record := n.span()
 	if slices.ContainsFunc(twice, func(k transcript.KeyFault) bool { return k.Key == l.Format.ID || k.Key == l.Format.Parent }) {
 		n.doubled, l.doubled = true, true
 	}
-	if v := at[linkID]; v.Kind() == source.String {
-		n.id, n.idSlot = l.number(v.Raw()), slotOf(v, record)
-	}
-	if v := at[linkParent]; v.Exists() {
-		n.parentSlot = slotOf(v, record)
+	if v := &at[linkParent]; source.Exists(v) {
+		n.parentSlot = slotOf(v.Span(), record)
 		if v.Kind() == source.String {
 			n.parent = l.number(v.Raw())
 		}
 	}
-	l.copy = l.copy || at[linkCopy].Exists()
-	l.source = l.source || at[linkSource].Exists()
-	l.ref(at[linkSource])
+	l.copy = l.copy || source.Exists(&at[linkCopy])
+	l.source = l.source || source.Exists(&at[linkSource])
+	l.ref(&at[linkSource])
 	refs, callRefs := at[linkRefs:linkRefs+len(l.Format.Refs)], at[linkRefs+len(l.Format.Refs):]
-	for i, v := range refs {
-		l.ref(v)
-		if dialect.Lens(l.Format.Refs[i]) == l.Format.KeptFrom && v.Exists() {
+	for i := range refs {
+		l.ref(&refs[i])
+		if source.Exists(&refs[i]) && dialect.Lens(l.Format.Refs[i]) == l.Format.KeptFrom {
 			if l.keptFrom == nil {
 				l.keptFrom = map[source.Span]bool{}
 			}
-			l.keptFrom[v.Span()] = true
+			l.keptFrom[refs[i].Span()] = true
 		}
 	}
-	for _, v := range callRefs {
-		if v.Kind() == source.String {
+	for i := range callRefs {
+		if v := &callRefs[i]; source.Exists(v) && v.Kind() == source.String {
 			l.callRefs[string(v.Raw())] = append(l.callRefs[string(v.Raw())], v.Span())
 		}
 	}
-	if thread := at[linkAgent].Raw(); at[linkSide].True() {
-		n.scope = l.number(append([]byte("side "), thread...))
-	} else if len(thread) > 0 {
-		n.scope = l.number(thread)
+	if side, thread := &at[linkSide], &at[linkAgent]; source.Exists(side) && side.True() {
+		n.scope = l.number(append([]byte("side "), thread.Raw()...))
+	} else if source.Exists(thread) {
+		n.scope = l.number(thread.Raw())
 	}
-	l.preserved(at[linkPreserved])
-	if head, tail := at[linkHead], at[linkTail]; head.Kind() == source.String && tail.Kind() == source.String {
+	if source.Exists(&at[linkPreserved]) {
+		l.preserved(at[linkPreserved])
+	}
+	if head, tail := &at[linkHead], &at[linkTail]; source.Exists(head) && head.Kind() == source.String && tail.Kind() == source.String {
 		s := segment{l.number(head.Raw()), l.number(tail.Raw()), head.Span(), tail.Span()}
 		l.ends[s.head] = append(l.ends[s.head], len(l.segments))
 		if s.tail != s.head {
@@ -267,10 +264,14 @@ func (l *Log) Link(at []source.Value, twice []transcript.KeyFault) {
 		l.segments = append(l.segments, s)
 	}
 	n.follow = len(l.Format.Follows) > 0 && slices.ContainsFunc(l.Format.Follows, at[linkType].Is)
-	if v := at[linkKeptIndex]; v.Exists() {
+	if v := &at[linkKeptIndex]; source.Exists(v) {
 		if at, err := strconv.Atoi(string(v.Raw())); err == nil {
 			l.counts = append(l.counts, count{at, v.Span()})
 		}
+	}
+	if v := &at[linkID]; source.Exists(v) && v.Kind() == source.String {
+		n.id, n.idSlot = l.number(v.Raw()), slotOf(v.Span(), record)
+		l.last = int(n.id)
 	}
 }
 
@@ -315,8 +316,8 @@ func (l *Log) records() iter.Seq2[source.Record, error] {
 }
 
 // ref notes where a record refers to another one.
-func (l *Log) ref(v source.Value) {
-	if v.Kind() == source.String {
+func (l *Log) ref(v *source.Value) {
+	if source.Exists(v) && v.Kind() == source.String {
 		id := l.number(v.Raw())
 		l.refs[id] = append(l.refs[id], v.Span())
 	}

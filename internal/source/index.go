@@ -28,6 +28,23 @@ func (x *Index) FindFrom(hash uint64, near int) (n int32, known bool) {
 	return x.slots[at], x.tags[at] > 0
 }
 
+// Number returns the number of a hash, which is added if it is not known. near is the number that it
+// probably has, -1 for none.
+func (x *Index) Number(hash uint64, near int) (n int32, known bool) {
+	if uint(near) < uint(len(x.hashes)) && x.hashes[near] == hash {
+		return int32(near), true
+	}
+	x.room()
+	at := x.slot(hash)
+	if x.tags[at] > 0 {
+		return x.slots[at], true
+	}
+	n = int32(len(x.hashes))
+	x.put(at, hash, int(n))
+	x.hashes = append(x.hashes, hash)
+	return n, false
+}
+
 // At returns the hash with a number.
 func (x *Index) At(n int32) uint64 { return x.hashes[n] }
 
@@ -36,11 +53,16 @@ func (x *Index) Len() int { return len(x.hashes) }
 
 // Add gives the next number to a new hash.
 func (x *Index) Add(hash uint64) {
+	x.room()
+	x.put(x.slot(hash), hash, len(x.hashes))
+	x.hashes = append(x.hashes, hash)
+}
+
+// room makes room for one more hash.
+func (x *Index) room() {
 	if len(x.hashes) == cap(x.hashes) {
 		x.Reserve(max(8, len(x.hashes)*5/4))
 	}
-	x.put(x.slot(hash), hash, len(x.hashes))
-	x.hashes = append(x.hashes, hash)
 }
 
 // Reserve makes room for n hashes in total.

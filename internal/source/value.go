@@ -156,6 +156,9 @@ var kindOf = func() (kinds [256]Kind) {
 // Exists reports whether there is a value.
 func (v Value) Exists() bool { return v.from < v.to }
 
+// Exists is Value.Exists for a value that need not be copied to find out.
+func Exists(v *Value) bool { return v.from < v.to }
+
 // Raw returns the bytes of the value. They alias the record.
 func (v Value) Raw() []byte {
 	if v.Outside() {
