@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"slices"
 	"sort"
 
@@ -84,6 +85,21 @@ func (p *Pieces) ReadAt(b []byte, off int64) (int, error) {
 		return n, io.EOF
 	}
 	return n, nil
+}
+
+// InFile returns the file that has the bytes at an offset, where they are in it, and how many follow from
+// there. The file is nil if the bytes are new, or the original is in no file.
+func (p *Pieces) InFile(off int64) (f *os.File, at, n int64) {
+	i := p.find(off)
+	if i < 0 {
+		return nil, 0, 0
+	}
+	part := &p.parts[i]
+	if n = part.at + part.len() - off; n <= 0 || part.text != nil {
+		return nil, 0, max(n, 0)
+	}
+	f, at, _ = p.src.InFile(part.span.Start + off - part.at)
+	return f, at, n
 }
 
 // Source returns the whole as a source with the same name. If the original is in memory, so

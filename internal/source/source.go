@@ -256,6 +256,13 @@ func (s *Source) Name() string { return s.name }
 // Size returns the number of bytes in the source.
 func (s *Source) Size() int64 { return s.size }
 
+// InFile returns the file that has the bytes at an offset, where they are in it, and how many follow. The file
+// is nil if the source is in memory or computed. What is read from the file is not checked.
+func (s *Source) InFile(off int64) (f *os.File, at, n int64) {
+	f, _ = s.r.(*os.File)
+	return f, off, max(s.size-off, 0)
+}
+
 // Stream returns a reader of the whole source.
 func (s *Source) Stream() *io.SectionReader { return io.NewSectionReader(s, 0, s.size) }
 

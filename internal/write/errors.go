@@ -67,6 +67,10 @@ func reason(err error) error {
 	} else if errors.As(err, &link) {
 		err = link.Err
 	}
+	var call *os.SyscallError
+	if errors.As(err, &call) {
+		err = call.Err
+	}
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return errors.New("permission denied")

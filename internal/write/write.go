@@ -17,6 +17,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +29,8 @@ const (
 	inUse = 10 * time.Second
 	// copySize is the number of bytes that are copied at a time.
 	copySize = 256 << 10
+	// shareSize is the number of bytes of a file that the system copies at a time.
+	shareSize = 8 << 20
 	// mostBackups is the maximum number of backups of one file.
 	mostBackups = 1000
 	// backupSuffix is the suffix of a file that is kept because it could not be put back.
@@ -38,6 +41,14 @@ const (
 type Text interface {
 	io.ReaderAt
 	Size() int64
+}
+
+// A Filed is a Text that is in a file, or parts of it are. The system copies them without passing them on.
+type Filed interface {
+	Text
+	// InFile returns the file that has the bytes at an offset, where they are in it, and how many follow in
+	// the text as in the file. The file is nil if the bytes are in none.
+	InFile(off int64) (f *os.File, at, n int64)
 }
 
 // An Original is the open file that is replaced.
@@ -392,7 +403,7 @@ func (w *writer) create(ctx context.Context, text Text) error {
 	if w.kept != nil {
 		out = io.MultiWriter(f, sum)
 	}
-	if err := Copy(ctx, out, io.NewSectionReader(text, 0, text.Size())); err != nil {
+	if err := copyText(ctx, out, text); err != nil {
 		return err
 	}
 	sum.Sum(w.sum[:0])
@@ -418,9 +429,42 @@ func (w *writer) create(ctx context.Context, text Text) error {
 	return f.Close()
 }
 
+// copyText copies a text until the context ends. On Linux, the system copies long parts from file to file.
+func copyText(ctx context.Context, w io.Writer, text Text) error {
+	filed, is := text.(Filed)
+	to, can := w.(io.ReaderFrom)
+	buf, at, size := make([]byte, copySize), int64(0), text.Size()
+	for is && can && runtime.GOOS == "linux" && at < size && ctx.Err() == nil {
+		f, from, n := filed.InFile(at)
+		if n = min(n, shareSize); f == nil || n < copySize {
+			n = min(max(n, copySize), size-at) // further parts may be short too
+			if err := copyInto(ctx, w, io.NewSectionReader(text, at, n), buf); err != nil {
+				return err
+			}
+			at += n
+			continue
+		}
+		if _, err := f.Seek(from, io.SeekStart); err != nil {
+			return err
+		}
+		done, err := to.ReadFrom(io.LimitReader(f, n))
+		if at += done; err != nil {
+			return err
+		}
+		if done < n {
+			break // reading the text says why
+		}
+	}
+	return copyInto(ctx, w, io.NewSectionReader(text, at, size-at), buf)
+}
+
 // Copy copies a text in parts until the context ends.
 func Copy(ctx context.Context, w io.Writer, r io.Reader) error {
-	buf := make([]byte, copySize)
+	return copyInto(ctx, w, r, make([]byte, copySize))
+}
+
+// copyInto is Copy with a buffer.
+func copyInto(ctx context.Context, w io.Writer, r io.Reader, buf []byte) error {
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
