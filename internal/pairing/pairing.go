@@ -104,6 +104,9 @@ type Leftover struct {
 type Pairing struct {
 	Calls   []Exchange
 	Results []Leftover
+	// Unique says that no two calls of the client have the same id, other than approvals and calls that are
+	// Exempt. It is false if that is not known.
+	Unique bool
 }
 
 // Pair pairs the calls and results of a conversation. sameCall reports whether two calls
@@ -118,7 +121,9 @@ func Pair(c *transcript.Conversation, sameCall func(a, b int) bool) Pairing {
 	p.merge()
 	p.place()
 	p.combined()
-	p.byID(p.ids(Key), Exact)
+	exact := p.ids(Key)
+	exact.exact = true
+	p.byID(exact, Exact)
 	p.byAlias()
 	p.byID(p.ids(func(t transcript.Token) string { return strings.TrimSpace(Key(t)) }), Trimmed)
 	p.withoutIDs()
@@ -386,14 +391,18 @@ type occurrence struct {
 	result bool
 }
 
-// keys returns the keys by which calls and results are compared, "" for none.
-type keys struct{ call, result func(i int32) string }
+// keys returns the keys by which calls and results are compared, "" for none. They are exact if they are
+// those of Key.
+type keys struct {
+	call, result func(i int32) string
+	exact        bool
+}
 
 // ids returns keys made from the ids.
 func (p *pairer) ids(key func(transcript.Token) string) keys {
 	return keys{
-		func(i int32) string { return key(p.conv.Calls[i].ID) },
-		func(i int32) string { return key(p.conv.Results[i].ID) },
+		call:   func(i int32) string { return key(p.conv.Calls[i].ID) },
+		result: func(i int32) string { return key(p.conv.Results[i].ID) },
 	}
 }
 
@@ -417,8 +426,8 @@ func (p *pairer) byAlias() {
 		}
 	}
 	id := p.ids(Key)
-	alias := keys{func(i int32) string { return calls[i] }, func(i int32) string { return results[i] }}
-	for _, k := range []keys{{alias.call, id.result}, {id.call, alias.result}, alias} {
+	alias := keys{call: func(i int32) string { return calls[i] }, result: func(i int32) string { return results[i] }}
+	for _, k := range []keys{{call: alias.call, result: id.result}, {call: id.call, result: alias.result}, alias} {
 		p.byID(k, Aliased)
 	}
 	// The nearest call before a result gets it.
@@ -479,27 +488,50 @@ func (p *pairer) left() (calls, results int) {
 // group has those with the same id in one segment, in the order of the blocks.
 func (p *pairer) occurrences(by keys, calls, results int) (all []occurrence, ends []int32) {
 	c := p.conv
-	type groupKey struct {
-		segment  int32
-		approval bool // approvals have separate ids
-		id       string
-	}
-	numbers := make(map[groupKey]int32, max(calls, results))
+	// A group is known by the number of its id, twice that and one more for an approval, because
+	// approvals have separate ids.
+	type groupKey struct{ segment, id int32 }
+	ids := newNumbers(max(calls, results))
+	called := make([]bool, 0, max(calls, results)) // by number: a call has the id
+	unique := true
+	groups := make([]int32, 0, 2*max(calls, results)) // the numbers of the groups of segment 0, counted from 1
+	var further map[groupKey]int32                    // those of the other segments
 	flat := make([]occurrence, 0, calls+results)
 	group := make([]int32, 0, calls+results) // by index in flat
 	add := func(id string, kind transcript.CallKind, msg int32, o occurrence) {
 		if id == "" {
 			return
 		}
-		k := groupKey{c.Messages[msg].Segment, kind == transcript.KindApproval, id}
-		n, seen := numbers[k]
-		if !seen {
-			n = int32(len(ends))
-			numbers[k] = n
-			ends = append(ends, 0)
+		number := ids.of(id)
+		if int(number) == len(called) {
+			called = append(called, false)
 		}
-		ends[n]++
-		flat, group = append(flat, o), append(group, n)
+		k := groupKey{c.Messages[msg].Segment, 2 * number}
+		if kind == transcript.KindApproval {
+			k.id++
+		} else if !o.result {
+			unique = unique && !called[number]
+			called[number] = true
+		}
+		for int(k.id) >= len(groups) {
+			groups = append(groups, 0)
+		}
+		n := &groups[k.id]
+		if k.segment != 0 {
+			if further == nil {
+				further = map[groupKey]int32{}
+			}
+			in := further[k]
+			n = &in
+		}
+		if *n == 0 {
+			ends = append(ends, 0)
+			if *n = int32(len(ends)); k.segment != 0 {
+				further[k] = *n
+			}
+		}
+		ends[*n-1]++
+		flat, group = append(flat, o), append(group, *n-1)
 	}
 	// Calls and results are each in block order, so merge them.
 	i, j := 0, 0
@@ -515,6 +547,15 @@ func (p *pairer) occurrences(by keys, calls, results int) (all []occurrence, end
 			add(by.result(int32(j)), res.Kind, res.Message, occurrence{int32(j), true})
 		}
 		j++
+	}
+	if by.exact {
+		all := 0 // the calls that can have the same id, of which combined may have paired some
+		for i := range c.Calls {
+			if p.out.Calls[i].State != Exempt && !c.Calls[i].Answer.ByProvider() {
+				all++
+			}
+		}
+		p.out.Unique = unique && all == calls
 	}
 	at := int32(0)
 	for n, size := range ends {

@@ -161,18 +161,24 @@ func (c Charset) Allows(s string) bool {
 	if c == AnyText {
 		return true
 	}
+	set := &charsets[c]
 	for i := 0; i < len(s); i++ {
-		b := s[i]
-		switch {
-		case b >= 'a' && b <= 'z', b >= 'A' && b <= 'Z', b >= '0' && b <= '9':
-		case c != Alphanumeric && (b == '_' || b == '-'):
-		case c == WordDashDot && b == '.':
-		default:
+		if !set[s[i]] {
 			return false
 		}
 	}
 	return true
 }
+
+// charsets are the bytes of each set but AnyText.
+var charsets = func() (sets [Alphanumeric + 1][256]bool) {
+	for b := range 256 {
+		word := b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9'
+		dash := b == '_' || b == '-'
+		sets[Alphanumeric][b], sets[WordDash][b], sets[WordDashDot][b] = word, word || dash, word || dash || b == '.'
+	}
+	return sets
+}()
 
 // String describes the set as a regular expression.
 func (c Charset) String() string {

@@ -37,7 +37,7 @@ In all other cases nobody knows which call a result answers, and the strategy de
  {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"tool_use","id":"b","name":"f","input":{}}]},
  {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"},{"type":"tool_result","tool_use_id":"b","content":"2"}]}]`,
 	Check: func(c *Context) {
-		if len(c.Calls) < 2 {
+		if len(c.Calls) < 2 || c.Pairing.Unique {
 			return
 		}
 		type key struct {

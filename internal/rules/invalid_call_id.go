@@ -54,10 +54,14 @@ becomes the same new id, and different ids stay different.`,
 		}
 		// If an id also occurs in a message that no provider sees, the finding is about the
 		// other place.
+		judged := func(i int) bool {
+			call := &c.Calls[i]
+			return !call.Answer.ByProvider() && call.Kind != transcript.KindApproval && c.Pairing.Calls[i].State != pairing.Exempt
+		}
 		for _, hidden := range []bool{false, true} {
 			for i := range c.Calls {
 				call := &c.Calls[i]
-				if call.Answer.ByProvider() || call.Kind == transcript.KindApproval || c.Pairing.Calls[i].State == pairing.Exempt || c.hidden(call.Message) != hidden {
+				if !judged(i) || c.hidden(call.Message) != hidden {
 					continue
 				}
 				if sev, what, text := look(call.ID); sev != Off {
@@ -67,6 +71,10 @@ becomes the same new id, and different ids stay different.`,
 			for i := range c.Results {
 				res := &c.Results[i]
 				if res.Answer.ByProvider() || res.Kind == transcript.KindApproval || c.Pairing.Results[i].Fate == pairing.Ignored || c.hidden(res.Message) != hidden {
+					continue
+				}
+				// What is wrong with the id of the call was told already.
+				if k := c.Pairing.Results[i].Call; k >= 0 && res.ID.Raw == c.Calls[k].ID.Raw && judged(int(k)) && (hidden || !c.hidden(c.Calls[k].Message)) {
 					continue
 				}
 				if sev, what, text := look(res.ID); sev != Off {

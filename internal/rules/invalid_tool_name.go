@@ -33,6 +33,7 @@ cases the strategy decides.
 	Good: `[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
  {"role":"tool","tool_call_id":"c1","content":"ok"}]`,
 	Check: func(c *Context) {
+		bad := c.cell(profile.BadName)
 		for i := range c.Calls {
 			call := &c.Calls[i]
 			switch call.Kind {
@@ -44,7 +45,7 @@ cases the strategy decides.
 				continue
 			}
 			name := call.Name.Text()
-			f := Finding{Severity: severityOf(c.cell(profile.BadName)), Span: call.Name.Span, Refusal: c.cell(profile.BadName).Text}
+			f := Finding{Severity: severityOf(bad), Span: call.Name.Span, Refusal: bad.Text}
 			p := c.Profile
 			class, title := operation.Unsafe, ""
 			switch {

@@ -38,7 +38,7 @@ without a result as answered, and move results to the wrong turn.`,
 			later        []int32 // calls of the turns after the first
 			turns        int
 		}
-		if len(c.Calls) < 2 {
+		if len(c.Calls) < 2 || c.Pairing.Unique {
 			return
 		}
 		numbers := make(map[string]int32, len(c.Calls))

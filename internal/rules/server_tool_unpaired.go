@@ -29,23 +29,29 @@ result in the last message, or next to a call of a client tool, because the turn
 	Check: func(c *Context) {
 		severity := severityOf(c.cell(profile.ServerUnpaired))
 		last := int32(-1) // the last assistant turn
-		client := map[int32]bool{}
 		for i := range c.Messages {
 			if c.Messages[i].Role == transcript.RoleAssistant {
 				last = c.Messages[i].Turn
 			}
 		}
-		for i := range c.Calls {
-			if !c.Calls[i].Answer.ByProvider() {
-				client[c.turn(c.Calls[i].Message)] = true
+		var client map[int32]bool // the turns with calls of the client; nil until it is needed
+		calls := func(turn int32) bool {
+			if client == nil {
+				client = map[int32]bool{}
+				for i := range c.Calls {
+					if !c.Calls[i].Answer.ByProvider() {
+						client[c.turn(c.Calls[i].Message)] = true
+					}
+				}
 			}
+			return client[turn]
 		}
 		closed := len(c.Messages) > 0 && c.Messages[len(c.Messages)-1].Turn != last
 		for i := range c.Calls {
 			call := &c.Calls[i]
 			x := &c.Pairing.Calls[i]
 			turn := c.turn(call.Message)
-			if !call.Answer.ByProvider() || x.Result >= 0 || x.State == pairing.Exempt || client[turn] || turn == last && !closed {
+			if !call.Answer.ByProvider() || x.Result >= 0 || x.State == pairing.Exempt || turn == last && !closed || calls(turn) {
 				continue
 			}
 			op := c.op(turn, operation.Unsafe, "drop the server tool's call", &operation.DropBlocks{Blocks: []int32{call.Block}})

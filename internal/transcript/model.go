@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"strings"
+
 	"github.com/tidwall/gjson"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/unfold"
@@ -402,10 +404,8 @@ func (t Token) Text() string {
 	if !t.IsString() {
 		return t.Raw
 	}
-	for i := 1; i < len(t.Raw)-1; i++ {
-		if t.Raw[i] == '\\' {
-			return gjson.Parse(t.Raw).Str
-		}
+	if strings.IndexByte(t.Raw, '\\') >= 0 {
+		return gjson.Parse(t.Raw).Str
 	}
 	return t.Raw[1 : len(t.Raw)-1]
 }
