@@ -26,15 +26,19 @@ type chain struct {
 // find returns the index of the link with the given id hash.
 func (c *chain) find(id uint64) (at int32, known bool) { return c.ids.Find(id) }
 
-// add adds the link of a new id. end is the offset at which the records end.
-func (c *chain) add(id uint64, l link, end int64) {
+// add adds the link of a new id. end is the offset at which the records end. If the id is not new, it returns
+// the index of its link.
+func (c *chain) add(id uint64, l link, end int64) (at int32, again bool) {
+	if at, again = c.ids.Number(id, -1); again {
+		return at, true
+	}
 	if len(c.links) > 0 {
 		first := c.links[0].start
 		c.links = transcript.Room(c.links, l.span().End-first, end-first)
 	}
 	c.links = append(c.links, l)
 	c.ids.Reserve(cap(c.links))
-	c.ids.Add(id)
+	return at, false
 }
 
 // parent returns the index of a link's parent, or -1 if there is none.

@@ -172,11 +172,10 @@ func (l *log) record(e element) error {
 		return err
 	}
 	t.conv().Linked = t.conv().Linked || l.d.Log.Parent != ""
-	if first, again := l.chain.find(own); again {
+	if first, again := l.chain.add(own, at, l.end); again {
 		return l.duplicate(&l.chain.links[first], at, e.val)
 	}
 	l.remember(e, said)
-	l.chain.add(own, at, l.end)
 	if noted {
 		t.notes[len(t.notes)-1].link = int32(len(l.chain.links) - 1)
 	}

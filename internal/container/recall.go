@@ -159,14 +159,13 @@ func (l *log) recalled() error {
 		}
 		if int(link) < len(links) && links[link].record == record {
 			k, id := links[link], was.chain.ids.At(link)
-			if _, again := l.chain.find(id); again {
-				return ErrDoubt
-			}
 			k.start, k.record = k.start+by, k.record+more
 			if k.msg != progress {
 				k.msg = said
 			}
-			l.chain.add(id, k, l.end)
+			if _, again := l.chain.add(id, k, l.end); again {
+				return ErrDoubt
+			}
 			l.last.conv().Linked = l.last.conv().Linked || l.d.Log.Parent != ""
 		}
 	}

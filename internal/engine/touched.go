@@ -266,17 +266,29 @@ func (r *rowsAgain) read(ctx context.Context, s *stretch, span source.Span) (*co
 // agrees reports whether c has found in the touched rows what another check found in them alone.
 func (c *checker) agrees(was *checker, t *touched) bool {
 	r, w := c.round, was.round
-	counts := maps.Clone(r.counts)
-	maps.DeleteFunc(counts, func(k counted, _ int) bool { return !t.conversation(k.conversation) })
-	found := maps.Clone(r.found)
-	maps.DeleteFunc(found, func(k ruleIn, _ int) bool { return !t.conversation(k.conversation) })
+	counts, found := map[counted]int{}, map[ruleIn]int{}
+	for k, n := range r.counts {
+		if t.conversation(k.conversation) {
+			counts[k] = n
+		}
+	}
+	for k, n := range r.found {
+		if t.conversation(k.conversation) {
+			found[k] = n
+		}
+	}
 	if !maps.Equal(counts, w.counts) || !maps.Equal(found, w.found) {
 		return false
 	}
 	byCall := func(a, b fact) int {
 		return cmp.Or(bySpan(a.block, b.block), bySpan(a.payload, b.payload), bySpan(a.call, b.call))
 	}
-	facts := slices.DeleteFunc(slices.Clone(r.facts.list), func(f fact) bool { return !t.conversation(int(f.conversation)) })
+	var facts []fact
+	for i := range r.facts.list {
+		if f := &r.facts.list[i]; t.conversation(int(f.conversation)) {
+			facts = append(facts, *f)
+		}
+	}
 	slices.SortFunc(facts, byCall)
 	slices.SortFunc(w.facts.list, byCall)
 	if !slices.EqualFunc(facts, w.facts.list, func(a, b fact) bool {

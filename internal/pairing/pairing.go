@@ -281,7 +281,7 @@ func (p *pairer) sent(turn int32) int32 {
 func (p *pairer) place() {
 	c := p.conv
 	p.window = make([]int32, len(c.Results))
-	open := map[int32]int32{} // by segment: the turn whose window is open
+	var open []int32 // by segment: the turn whose window is open, or none
 	res := 0
 	for i := range c.Messages {
 		m := &c.Messages[i]
@@ -291,11 +291,13 @@ func (p *pairer) place() {
 		case c.Window == transcript.WindowOwn:
 			window = p.turn(int32(i))
 		default:
-			if now, isOpen := open[m.Segment]; isOpen && (p.carries(m) || p.misspoken(m)) {
-				window = now
-			} else {
-				delete(open, m.Segment)
+			for int(m.Segment) >= len(open) {
+				open = append(open, none)
 			}
+			if open[m.Segment] != none && !p.carries(m) && !p.misspoken(m) {
+				open[m.Segment] = none
+			}
+			window = open[m.Segment]
 			if p.speaks(m) && !p.misspoken(m) {
 				open[m.Segment] = p.sent(p.turn(int32(i)))
 			}

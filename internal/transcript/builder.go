@@ -104,17 +104,16 @@ func (b *Builder) turn(name string) (int32, bool) {
 	if len(b.named) == 0 {
 		b.seed = maphash.MakeSeed()
 	}
-	h := maphash.String(b.seed, name)
-	if n, seen := b.names.Find(h); seen {
-		if b.named[n] < 0 { // of a replay
-			b.named[n] = int32(b.Conv.Turns)
-			return 0, false
-		}
+	n, seen := b.names.Number(maphash.String(b.seed, name), b.names.Len()-1)
+	switch {
+	case !seen:
+		b.named = append(room(b, b.named), int32(b.Conv.Turns))
+		b.names.Reserve(cap(b.named))
+	case b.named[n] >= 0:
 		return b.named[n], true
+	default: // of a replay
+		b.named[n] = int32(b.Conv.Turns)
 	}
-	b.named = append(room(b, b.named), int32(b.Conv.Turns))
-	b.names.Reserve(cap(b.named))
-	b.names.Add(h)
 	return 0, false
 }
 

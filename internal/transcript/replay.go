@@ -27,7 +27,20 @@ func (b *Builder) Replay(of *Builder) *Replay {
 	for n := range b.named {
 		b.named[n] = -1 // not in this conversation so far
 	}
+	c := b.Conv
+	c.Messages, c.Blocks, c.Calls, c.Results = like(of.Conv.Messages), like(of.Conv.Blocks), like(of.Conv.Calls), like(of.Conv.Results)
 	return p
+}
+
+// like returns an empty list with room for as many elements as another one has, and some more.
+func like[T any](list []T) []T { return make([]T, 0, len(list)+len(list)/64) }
+
+// moved returns a span that is so many bytes behind its place, if there is one.
+func moved(s source.Span, by int64) source.Span {
+	if s.IsZero() {
+		return s
+	}
+	return source.Span{Start: s.Start + by, End: s.End + by}
 }
 
 // Message returns a message of the earlier conversation.
@@ -51,24 +64,29 @@ func (p *Replay) Add(i int32, by int64, records int32, flags MessageFlags) *Mess
 	}
 	m.start, m.Record, m.Flags, m.Segment = m.start+by, m.Record+records, flags, 0
 	m.BlockLo, m.BlockHi = int32(len(c.Blocks)), int32(len(c.Blocks)+len(blocks))
-	c.Messages = append(room(b, c.Messages), m)
+	c.Messages = append(c.Messages, m)
 	at := int32(len(c.Messages) - 1)
-	for _, blk := range blocks {
+	for i := range blocks {
+		blk := blocks[i]
 		switch blk.Kind {
 		case BlockCall, BlockServerCall:
-			call := p.of.Calls[blk.Ref]
-			source.Move(by, &call.ID.Span, &call.Name.Span, &call.Args, &call.BadAt)
-			call.Message, call.Block, blk.Ref = at, int32(len(c.Blocks)), int32(len(c.Calls))
-			c.Calls = append(room(b, c.Calls), call)
+			c.Calls = append(c.Calls, p.of.Calls[blk.Ref])
+			blk.Ref = int32(len(c.Calls) - 1)
+			call := &c.Calls[blk.Ref]
+			call.ID.Span, call.Name.Span = moved(call.ID.Span, by), moved(call.Name.Span, by)
+			call.Args, call.BadAt = moved(call.Args, by), moved(call.BadAt, by)
+			call.Message, call.Block = at, int32(len(c.Blocks))
 		case BlockResult, BlockServerResult:
-			res := p.of.Results[blk.Ref]
-			source.Move(by, &res.ID.Span, &res.Name.Span, &res.Payload, &res.Beside)
-			res.Message, res.Block, blk.Ref = at, int32(len(c.Blocks)), int32(len(c.Results))
-			c.Results = append(room(b, c.Results), res)
+			c.Results = append(c.Results, p.of.Results[blk.Ref])
+			blk.Ref = int32(len(c.Results) - 1)
+			res := &c.Results[blk.Ref]
+			res.ID.Span, res.Name.Span = moved(res.ID.Span, by), moved(res.Name.Span, by)
+			res.Payload, res.Beside = moved(res.Payload, by), moved(res.Beside, by)
+			res.Message, res.Block = at, int32(len(c.Blocks))
 		}
-		source.Move(by, &blk.Span)
+		blk.Span = moved(blk.Span, by)
 		blk.Message = at
-		c.Blocks = append(room(b, c.Blocks), blk)
+		c.Blocks = append(c.Blocks, blk)
 	}
 	return &c.Messages[at]
 }

@@ -435,9 +435,8 @@ func copyText(ctx context.Context, w io.Writer, text Text) error {
 	to, can := w.(io.ReaderFrom)
 	buf, at, size := make([]byte, copySize), int64(0), text.Size()
 	for is && can && runtime.GOOS == "linux" && at < size && ctx.Err() == nil {
-		f, from, n := filed.InFile(at)
-		if n = min(n, shareSize); f == nil || n < copySize {
-			n = min(max(n, copySize), size-at) // further parts may be short too
+		f, from, n := longPart(filed, at)
+		if f == nil {
 			if err := copyInto(ctx, w, io.NewSectionReader(text, at, n), buf); err != nil {
 				return err
 			}
@@ -456,6 +455,21 @@ func copyText(ctx context.Context, w io.Writer, text Text) error {
 		}
 	}
 	return copyInto(ctx, w, io.NewSectionReader(text, at, size-at), buf)
+}
+
+// longPart is Filed.InFile for a long part. If there is none at an offset, the file is nil, and n is how many
+// bytes are before the next one, or some of them.
+func longPart(text Filed, at int64) (f *os.File, from, n int64) {
+	for end := at; end < text.Size() && end-at < copySize; end += n {
+		if f, from, n = text.InFile(end); f != nil && n >= copySize {
+			if end > at {
+				return nil, 0, end - at
+			}
+			return f, from, min(n, shareSize)
+		}
+		n = max(n, 1)
+	}
+	return nil, 0, min(text.Size()-at, copySize)
 }
 
 // Copy copies a text in parts until the context ends.
