@@ -3,7 +3,6 @@ package repair
 import (
 	"cmp"
 	"encoding/hex"
-	"hash/maphash"
 	"slices"
 	"sort"
 	"strconv"
@@ -476,7 +475,7 @@ func (c *chain) fresh(record, call string) string {
 	}
 	for salt := 0; ; salt++ {
 		id := derivedID(record, call, salt, c.Format.ShortIDs)
-		if n, taken := c.ids.Find(maphash.String(c.seed, id)); !c.new[id] && (!taken || c.byID[n] < 0) {
+		if n, taken := c.ids.Find(c.hash([]byte(id))); !c.new[id] && (!taken || c.byID[n] < 0) {
 			return id
 		}
 	}

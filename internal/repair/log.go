@@ -36,7 +36,7 @@ type Log struct {
 	none     int32 // the scope of records that name none
 	seed     maphash.Seed
 	ids      source.Index
-	last     int // the number of the id of the last record
+	hashes   []idHashes // of the ids and the parents of the nodes, until these are indexed
 	nodes    []node
 	refs     map[int32][]source.Span // by id: where a record refers to it, other than as its parent
 	keptFrom map[source.Span]bool    // those of refs that name the first record that a compaction keeps
@@ -67,6 +67,9 @@ type node struct {
 	torn               bool  // it cannot be read
 	doubled            bool  // it has its id or its parent twice, so another program may read the other one
 }
+
+// An idHashes are the hashes of the id and the parent of a record, 0 for none.
+type idHashes struct{ id, parent uint64 }
 
 // A slot is the place of a value in a record; its length is 0 if there is none.
 type slot struct{ at, length uint32 }
@@ -121,11 +124,14 @@ func NewLog(src *source.Source, format *dialect.Log, array source.Span) *Log {
 	return &Log{Source: src, Format: format, Array: array}
 }
 
-// number returns the number of an id, given as JSON. It is often that of the last record.
+// number returns the number of an id, given as JSON.
 func (l *Log) number(id []byte) int32 {
-	n, _ := l.ids.Number(maphash.Bytes(l.seed, id), l.last)
+	n, _ := l.ids.Number(l.hash(id), -1)
 	return n
 }
+
+// hash returns the hash of an id, given as JSON.
+func (l *Log) hash(id []byte) uint64 { return max(maphash.Bytes(l.seed, id), 1) }
 
 // The slots of a node's fields. The fields that name other records follow them, and then the
 // fields that name calls.
@@ -211,14 +217,14 @@ func (l *Log) Add(rec source.Record) {
 		end = l.Array.End
 	}
 	l.nodes = transcript.Room(l.nodes, rec.Span.End-first, end-first)
-	l.ids.Reserve(cap(l.nodes))
 	l.nodes = append(l.nodes, n)
+	l.hashes = append(transcript.Room(l.hashes, rec.Span.End-first, end-first), idHashes{})
 }
 
 // Link adds the links of the last record: what the lenses lead to in it. twice are keys that occur twice in it.
 // Most records have few of them, and a value is large, so none is copied that is absent.
 func (l *Log) Link(at []source.Value, twice []transcript.KeyFault) {
-	n := &l.nodes[len(l.nodes)-1]
+	n, hashes := &l.nodes[len(l.nodes)-1], &l.hashes[len(l.nodes)-1]
 	record := n.span()
 	if slices.ContainsFunc(twice, func(k transcript.KeyFault) bool { return k.Key == l.Format.ID || k.Key == l.Format.Parent }) {
 		n.doubled, l.doubled = true, true
@@ -226,7 +232,7 @@ func (l *Log) Link(at []source.Value, twice []transcript.KeyFault) {
 	if v := &at[linkParent]; source.Exists(v) {
 		n.parentSlot = slotOf(v.Span(), record)
 		if v.Kind() == source.String {
-			n.parent = l.number(v.Raw())
+			hashes.parent = l.hash(v.Raw())
 		}
 	}
 	l.copy = l.copy || source.Exists(&at[linkCopy])
@@ -270,13 +276,26 @@ func (l *Log) Link(at []source.Value, twice []transcript.KeyFault) {
 		}
 	}
 	if v := &at[linkID]; source.Exists(v) && v.Kind() == source.String {
-		n.id, n.idSlot = l.number(v.Raw()), slotOf(v.Span(), record)
-		l.last = int(n.id)
+		hashes.id, n.idSlot = l.hash(v.Raw()), slotOf(v.Span(), record)
 	}
 }
 
-// hang indexes the nodes by their ids and their parents.
+// hang numbers the ids of the nodes and of their parents, and indexes the nodes by them. A parent is often the
+// last record with an id.
 func (l *Log) hang() {
+	l.ids.Reserve(l.ids.Len() + len(l.nodes))
+	last := -1
+	for i := range l.nodes {
+		n, h := &l.nodes[i], l.hashes[i]
+		if h.parent != 0 {
+			n.parent, _ = l.ids.Number(h.parent, last)
+		}
+		if h.id != 0 {
+			n.id, _ = l.ids.Number(h.id, -1)
+			last = int(n.id)
+		}
+	}
+	l.hashes = nil
 	l.byID = slices.Repeat([]int32{-1}, l.ids.Len())
 	l.children = slices.Repeat([]int32{-1}, l.ids.Len())
 	for i := range l.nodes {
