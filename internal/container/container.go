@@ -135,7 +135,8 @@ type reading struct {
 	seed   maphash.Seed // of the hashes of ids and records
 	asLog  *log         // if the lines are the records of one
 	follow follower     // of the records of a log
-	keeps  bool         // what is known of each record of a log
+	keeps  bool         // what is known of each record of a log, and of the forms of rows
+	known  *detect.Rows // what is known of the forms of rows
 	recall *recall      // nil if all is read
 }
 
@@ -189,7 +190,7 @@ func (r *reading) complete(c *transcript.Conversation) (err error) {
 func (r *reading) forget() {
 	r.file.Doubt()
 	r.opts.Dialects = r.fresh.Remembering()
-	r.shared, r.text = transcript.Shared{}, nil
+	r.shared, r.text, r.known = transcript.Shared{}, nil, nil
 }
 
 // kept returns the conversations as the file stores them.

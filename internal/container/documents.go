@@ -61,7 +61,12 @@ func (d *documents) conversations(yield func(*transcript.Conversation, error) bo
 // renew prepares d for the first record, and for the one after a panic, which may have left what
 // was learnt from earlier records half written.
 func (d *documents) renew() {
-	d.rows, d.last, d.seq = detect.NewRows(d.opts.Dialects), nil, nil
+	if d.rows, d.last, d.seq = detect.NewRows(d.opts.Dialects), nil, nil; d.known != nil {
+		d.rows = d.known.Like(d.opts.Dialects)
+	}
+	if d.keeps {
+		d.known = d.rows
+	}
 	d.root = transcript.Builder{OnKeyFault: d.onKey}
 }
 

@@ -54,7 +54,7 @@ func (r *Reading) Follow(format *dialect.Log, lenses []dialect.Lens, link func(a
 	return true
 }
 
-// Keep keeps what is known of each record of a log, for a reading of the edited log.
+// Keep keeps what is known of each record of a log, or of the forms of rows, for a reading of the edited file.
 func (r *Reading) Keep() { r.keeps = true }
 
 // InLog reports whether the lines of the file are the records of one log.
@@ -110,7 +110,7 @@ func (l *log) recalled() error {
 	}
 	l.last = l.newThread(was.threads[0].conv().Name, was.threads[0].side)
 	replay := l.last.q.b.Replay(was.threads[0].q.b)
-	links, messages := was.chain.links, was.threads[0].conv().Messages
+	links, messages := was.chain.links, replay.Messages()
 	next := 0 // of touched
 	link, message := int32(0), int32(0)
 	by := int64(0)
@@ -149,7 +149,11 @@ func (l *log) recalled() error {
 		more := int32(l.file.Records) - record
 		said := int32(-1)
 		if int(message) < len(messages) && messages[message].Record == record {
-			m := replay.Add(message, by, more, transcript.MessageFlags(memo))
+			m, added := replay.Add(message, by, more, transcript.MessageFlags(memo))
+			if !added {
+				return ErrDoubt
+			}
+			message++ // its place may be in use now
 			l.seen, l.taken, said = l.seen+1, l.taken+1, int32(len(l.last.conv().Messages)-1)
 			if m.Role == transcript.RoleAssistant {
 				l.last.speak(m)

@@ -70,6 +70,9 @@ func (r *Reading) Begin() error {
 // the rest of the file says about its beginning.
 func (r *Reading) Alike(o *Reading) bool { return r.InRows() && o.InRows() && alike(r.shape, o.shape) }
 
+// Learn takes over what an earlier reading has learnt about rows that means the same in this file.
+func (r *Reading) Learn(of *Reading) { r.known = of.known }
+
 // alike reports whether the same was detected.
 func alike(a, b *detect.Verdict) bool {
 	return a.Container == b.Container && a.Dialect == b.Dialect && a.Pointer == b.Pointer && a.Wrap == b.Wrap &&
@@ -96,7 +99,7 @@ func (r *Reading) RowReader(look func(source.Record)) *RowReader {
 	shape.Places = nil // they are in the record that detection read
 	opts := r.opts
 	opts.Dialects = r.fresh.Remembering()
-	in := &reading{file: &File{Decision: r.shape.Decision}, src: r.src.Fork(), fresh: r.fresh, opts: opts, shape: &shape, look: look, seed: r.seed}
+	in := &reading{file: &File{Decision: r.shape.Decision}, src: r.src.Fork(), fresh: r.fresh, opts: opts, shape: &shape, look: look, seed: r.seed, known: r.known}
 	if r.Listed {
 		in.src.Near(r.shape.Document)
 	}

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -32,6 +33,11 @@ const (
 
 // NewRows returns a Rows for the rows of one dataset.
 func NewRows(set *dialect.Set) *Rows { return &Rows{set: set, forms: map[uint64]*Place{}} }
+
+// Like returns a Rows for the rows of a dataset that was edited. It knows the forms that r has learnt.
+func (r *Rows) Like(set *dialect.Set) *Rows {
+	return &Rows{set: set, pointer: r.pointer, path: r.path, forms: maps.Clone(r.forms)}
+}
 
 // Find returns the places of conversations in a row. They are valid until the next call.
 // d is the dialect of the earlier rows, or nil.

@@ -379,6 +379,7 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 		out.Rounds = n + 1
 		if c.reading != nil && !r.bytes { // otherwise repairs of conversations wait for the next round
 			prev, edits = c, r.set.Edits()
+			clear(prev.logs) // the fixes are made
 		}
 		r.set, r.repairs, r.places, r.touched = edit.Set{}, nil, nil, nil // they are of no use for the proof
 	}

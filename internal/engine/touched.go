@@ -165,6 +165,7 @@ func (c *checker) again(ctx context.Context, prev *checker, edits []edit.Edit) (
 		reading.Release()
 		return nil, nil
 	}
+	reading.Learn(prev.reading)
 	was := rowsAgain{checker: newChecker(prev.src, c.opts), in: prev.reading.RowReader(nil)}
 	was.joins(&round{
 		settler: &settler{opts: c.round.opts, held: c.round.held, did: map[ruleIn]bool{}}, last: true, facts: facts{src: prev.src},
