@@ -17,7 +17,7 @@ func newNumbers(n int) *numbers {
 	for size < 2*n {
 		size *= 2
 	}
-	return &numbers{seed: maphash.MakeSeed(), texts: make([]string, 0, n), hashes: make([]uint64, 0, n), slots: make([]int32, size)}
+	return &numbers{maphash.MakeSeed(), make([]string, 0, n), make([]uint64, 0, n), make([]int32, size)}
 }
 
 // of returns the number of a text.

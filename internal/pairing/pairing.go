@@ -493,18 +493,36 @@ func (p *pairer) occurrences(by keys, calls, results int) (all []occurrence, end
 	// A group is known by the number of its id, twice that and one more for an approval, because
 	// approvals have separate ids.
 	type groupKey struct{ segment, id int32 }
-	ids := newNumbers(max(calls, results))
-	called := make([]bool, 0, max(calls, results)) // by number: a call has the id
+	// The ids of a short conversation are compared one by one, which takes no memory.
+	const few = 8
+	var texts [2 * few]string
+	var callMemory [2 * few]bool
+	var groupMemory [4 * few]int32
+	known, called, groups := texts[:0], callMemory[:0], groupMemory[:0]
+	numberOf := func(id string) int32 {
+		n := slices.Index(known, id)
+		if n < 0 {
+			n = len(known)
+			known = known[:n+1]
+			known[n] = id
+		}
+		return int32(n)
+	}
+	if most := max(calls, results); most > few {
+		called, groups = make([]bool, 0, most), make([]int32, 0, 2*most)
+		numberOf = newNumbers(most).of
+	}
+	// called says by number if a call has an id. groups are the numbers of the groups of segment 0, counted
+	// from 1, and further those of other segments.
 	unique := true
-	groups := make([]int32, 0, 2*max(calls, results)) // the numbers of the groups of segment 0, counted from 1
-	var further map[groupKey]int32                    // those of the other segments
+	var further map[groupKey]int32
 	flat := make([]occurrence, 0, calls+results)
 	group := make([]int32, 0, calls+results) // by index in flat
 	add := func(id string, kind transcript.CallKind, msg int32, o occurrence) {
 		if id == "" {
 			return
 		}
-		number := ids.of(id)
+		number := numberOf(id)
 		if int(number) == len(called) {
 			called = append(called, false)
 		}
