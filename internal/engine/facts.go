@@ -44,7 +44,7 @@ func (p *facts) add(plan *repair.Plan) {
 	}
 	if n := len(p.list) + len(c.Results); n > cap(p.list) && p.src != nil && len(c.Messages) > 0 && c.Unfolded == nil {
 		// Rows come one after another, so a list of theirs gets room for those of the whole source.
-		p.list = transcript.Room(p.list[:len(p.list):len(p.list)], c.Messages[0].Span().Start, p.src.Size())
+		p.list = transcript.Room(slices.Clip(p.list), c.Messages[0].Span().Start, p.src.Size())
 	}
 	p.list = slices.Grow(p.list, len(c.Results))
 	for i := range c.Results {
