@@ -65,7 +65,7 @@ type Blocks struct {
 type BlocksDriver struct {
 	*Blocks
 	once sync.Once
-	// message reads role, content, message id, and the fields of Aborted, Hidden and Omitted.
+	// message reads role, content and message id.
 	message *Lenses
 	parts   []readPart // those of Parts, and that of ResultMessage
 }
@@ -81,34 +81,13 @@ type readPart struct {
 
 // compile makes the lenses.
 func (d *BlocksDriver) compile() {
-	d.message = NewLenses(slices.Concat([]Lens{d.Role, d.Content, d.MessageID}, lensesOf(d.Aborted), lensesOf(d.Hidden), lensesOf(d.Omitted))...)
+	d.message = NewLenses(d.Role, d.Content, d.MessageID)
 	for i := range d.Parts {
 		d.parts = append(d.parts, readPart{&d.Parts[i], d.Parts[i].reads()})
 	}
 	if own := d.ResultMessage; own != nil {
 		d.parts = append(d.parts, readPart{own, own.reads()})
 	}
-}
-
-// lensesOf returns the first keys of the paths of conditions, which anyHoldsAt needs.
-func lensesOf(conds []*evidence.Cond) (out []Lens) {
-	for _, c := range conds {
-		for _, key := range c.Keys() {
-			out = append(out, Lens(key))
-		}
-	}
-	return out
-}
-
-// anyHoldsAt reports whether one of the conditions holds for v. read are the values of
-// lensesOf in v and the values after them, which it returns.
-func anyHoldsAt(conds []*evidence.Cond, v source.Value, read []source.Value) (holds bool, others []source.Value) {
-	for _, c := range conds {
-		n := len(c.Keys())
-		holds = holds || c.HoldsAt(v, read[:n])
-		read = read[n:]
-	}
-	return holds, read
 }
 
 // A PartKind is the kind of a block.
@@ -161,13 +140,13 @@ type Part struct {
 }
 
 // reads returns the lenses that read such a block: id, name and arguments of a
-// call; id, payload, name and error conditions of a result; the text of others.
+// call; id, payload and name of a result; the text of others.
 func (p *Part) reads() *Lenses {
 	switch p.Is {
 	case PartCall, PartServerCall:
 		return NewLenses(p.ID, p.Name, p.Args)
 	case PartResult, PartServerResult:
-		return NewLenses(append([]Lens{p.ID, p.Payload, p.Name}, lensesOf(p.Error)...)...)
+		return NewLenses(p.ID, p.Payload, p.Name)
 	}
 	return NewLenses(p.Text)
 }
@@ -189,16 +168,6 @@ func (p *Part) fits(block, tag source.Value) bool {
 		return false
 	}
 	return evidence.Hold(p.With, block)
-}
-
-// begins reports whether an alternative of the path begins with key.
-func (l Lens) begins(key source.Value) bool {
-	for alt := range l.Alternatives() {
-		if head, _, _ := strings.Cut(string(alt), "."); key.Is(head) {
-			return true
-		}
-	}
-	return false
 }
 
 // hollow reports whether a block is an empty object in a dialect without tags.
@@ -248,7 +217,7 @@ func (d *Blocks) Damaged(v source.Value) bool {
 		return isEmptyObject(v)
 	}
 	content := d.Content.In(v)
-	if !content.Exists() || isSet(d.Role.In(v)) || d.Tag != "" && d.Tag.Leads(v) {
+	if !content.Exists() || d.Role.In(v).IsSet() || d.Tag != "" && d.Tag.Leads(v) {
 		return false
 	}
 	for _, block := range content.Present() {
@@ -394,15 +363,13 @@ func (r *blocksReader) read(v source.Value) bool {
 		r.b.SameTurn() // nothing in it is sent, so it does not end the turn
 	}
 	r.model = role == transcript.RoleAssistant
-	rest := f[3:]
 	for _, mark := range []struct {
 		conds []*evidence.Cond
 		flag  transcript.MessageFlags
 	}{
 		{r.row.Aborted, transcript.MessageAborted}, {r.row.Hidden, transcript.MessageSuperseded}, {r.row.Omitted, transcript.MessageOmitted},
 	} {
-		var holds bool
-		if holds, rest = anyHoldsAt(mark.conds, v, rest); holds {
+		if evidence.AnyHolds(mark.conds, v) {
 			m.Flags |= mark.flag
 		}
 	}
@@ -567,8 +534,8 @@ func (r *blocksReader) result(v source.Value, p *readPart, role transcript.Role)
 	f := p.lenses.Read(r.b, v)
 	res := transcript.Result{
 		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]), Kind: p.kind(), Answer: r.row.answer(v, p.Part, f[0]),
+		Error: evidence.AnyHolds(p.Error, v),
 	}
-	res.Error, _ = anyHoldsAt(p.Error, v, f[3:])
 	res.Hold(f[1])
 	if p.Inner != "" {
 		res.HoldBlocks(p.Inner.In(v))
@@ -660,7 +627,7 @@ func (d *Blocks) WriteText(t NewText) Text {
 	case own:
 		set := []Field{{d.Role.Key(), `"` + d.user() + `"`}, {d.Content.Key(), t.content(blocks)}}
 		return Text{Message: replaceFields(t.Message, set, func(key, _ source.Value) bool {
-			return d.ResultMessage.ID.begins(key) || d.ResultMessage.Name.begins(key) || slices.ContainsFunc(d.ResultMessage.Error, func(c *evidence.Cond) bool { return slices.ContainsFunc(c.Keys(), key.Is) })
+			return d.ResultMessage.ID.Begins(key) || d.ResultMessage.Name.Begins(key) || slices.ContainsFunc(d.ResultMessage.Error, func(c *evidence.Cond) bool { return slices.ContainsFunc(c.Keys(), key.Is) })
 		})}
 	case !t.Call && d.ResultsAlone:
 		return Text{Message: d.userMessage(d.WriteMessage(list(blocks), t.Message))}

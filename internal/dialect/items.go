@@ -114,7 +114,7 @@ func (d *Items) id(v source.Value, p *ItemPair, call bool) source.Value {
 			continue
 		}
 		id := v.Get(key)
-		if isSet(id) {
+		if id.IsSet() {
 			return id
 		}
 		if !null.Exists() {
@@ -133,7 +133,7 @@ func (d *Items) Damaged(v source.Value) bool {
 // roleless reports whether v is a message without a role.
 func (d *Items) roleless(v source.Value) bool {
 	typ := v.Get(d.Type)
-	return v.Kind() == source.Object && !isSet(v.Get(d.Role)) && (!typ.Exists() || contains(d.Messages, typ))
+	return v.Kind() == source.Object && !v.Get(d.Role).IsSet() && (!typ.Exists() || contains(d.Messages, typ))
 }
 
 // Reader implements Driver.
@@ -188,7 +188,7 @@ func (r *itemsReader) read(v source.Value) {
 		if v.Get(r.row.Execution).Is("server") {
 			call.Answer = transcript.AnswerProviderRecord
 		}
-		if isSet(item) && isSet(id) {
+		if item.IsSet() && id.IsSet() {
 			r.itemIDs[string(item.Raw())] = string(id.Raw())
 		}
 		r.addCall(v, call, flags)
@@ -239,7 +239,7 @@ func (r *itemsReader) read(v source.Value) {
 // keyed reports whether v has one of the driver's keys for the shared id.
 func (d *Items) keyed(v source.Value) bool {
 	for _, key := range d.ID {
-		if isSet(v.Get(key)) {
+		if v.Get(key).IsSet() {
 			return true
 		}
 	}
@@ -265,11 +265,11 @@ func (d *Items) outputID(p *ItemPair, call source.Value) string {
 		return p.OutputID // the call uses another key for the id than its output
 	}
 	for _, key := range d.ID {
-		if isSet(call.Get(key)) {
+		if call.Get(key).IsSet() {
 			return key
 		}
 	}
-	if p.OutputID != "" && p.CallID != "" && isSet(call.Get(p.CallID)) {
+	if p.OutputID != "" && p.CallID != "" && call.Get(p.CallID).IsSet() {
 		return p.OutputID
 	}
 	return d.ID[0]

@@ -2,9 +2,9 @@ package dialect
 
 import (
 	"bytes"
-	"strings"
 	"sync"
 
+	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -23,8 +23,8 @@ type Lenses struct {
 // A step is one alternative of one lens.
 type step struct {
 	slot int
-	rank int  // position among all alternatives
-	rest Lens // the path below the first key, "" for the value itself
+	rank int            // position among all alternatives
+	rest evidence.Steps // below the first key
 }
 
 // NewLenses returns a list with one slot per lens. It is compiled on first use,
@@ -40,13 +40,13 @@ func (l *Lenses) compile() {
 			continue
 		}
 		for alt := range lens.Alternatives() {
-			key, rest, _ := strings.Cut(string(alt), ".")
+			key, rest := alt.Begin()
 			if l.at[key] == 0 {
 				l.at[key] = len(l.steps)
 				l.steps = append(l.steps, nil)
 			}
 			steps := &l.steps[l.at[key]]
-			*steps = append(*steps, step{slot, l.alts, Lens(rest)})
+			*steps = append(*steps, step{slot, l.alts, rest})
 			l.alts++
 		}
 	}
@@ -75,7 +75,7 @@ func (s *slotted) put(l *Lenses, steps []step, val *source.Value) {
 	for i := range steps {
 		st := &steps[i]
 		got, rank := val, st.rank
-		if st.rest != "" {
+		if len(st.rest) > 0 {
 			inner := st.rest.In(*val)
 			got = &inner
 		}

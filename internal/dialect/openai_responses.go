@@ -103,7 +103,7 @@ func (d responsesItems) WriteResult(r NewResult) []Field {
 // agentsSDKResult returns the fields of a function output as the JavaScript Agents
 // SDK writes it, or nil if the call is not in its spelling.
 func agentsSDKResult(r NewResult) []Field {
-	if r.Kind != transcript.KindFunction || r.ID == "" || !isSet(r.Element.Get("callId")) {
+	if r.Kind != transcript.KindFunction || r.ID == "" || !r.Element.Get("callId").IsSet() {
 		return nil
 	}
 	return []Field{

@@ -87,34 +87,17 @@ func kind(l Lens, of string) string {
 // is returns the condition that a path leads to one of several texts.
 func is(l Lens, texts ...string) string { return Present(l) + "=" + strings.Join(texts, "|") }
 
-// pathOf returns lenses as one path of a condition, in which some characters of keys need an
-// escape. No path leads to nothing.
+// pathOf returns lenses as one path of a condition. No path leads to nothing.
 func pathOf(paths ...Lens) string {
 	var out []string
 	for _, p := range paths {
-		for alt := range p.Alternatives() {
-			out = append(out, cmp.Or(special.Replace(string(alt)), "@this"))
-		}
+		out = append(out, cmp.Or(special.Replace(string(p)), "@this"))
 	}
-	if len(out) == 0 {
-		return `\#never`
-	}
-	return strings.Join(out, "|")
+	return cmp.Or(strings.Join(out, "|"), `\#never`)
 }
 
-var special = strings.NewReplacer(`\`, `\\`, "@", `\@`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`, "(", `\(`, ")", `\)`,
-	"!", `\!`, "=", `\=`, ":", `\:`)
-
-// in returns the lens for a path that starts at the value to which l leads.
-func (l Lens) in(path Lens) Lens {
-	var out []string
-	for outer := range l.Alternatives() {
-		for inner := range path.Alternatives() {
-			out = append(out, strings.Trim(string(outer+"."+inner), "."))
-		}
-	}
-	return Lens(strings.Join(out, "|"))
-}
+// special escapes what has a meaning in conditions and not in paths.
+var special = strings.NewReplacer("!", `\!`, "=", `\=`, ":", `\:`)
 
 // usual are the spellings of roles that every dialect knows.
 var usual = []RoleName{
@@ -163,7 +146,7 @@ func (r *recognition) message(d *SideList, names []RoleName, body Lens, conds ..
 		if l == "" {
 			return ""
 		}
-		return body.in(l)
+		return body.Below(l)
 	}
 	calls, content, result := in(d.Calls), in(d.Content), in(d.ResultID)
 	call := func(fields ...string) { r.element(calls, ".*", fields, conds...) }
@@ -176,9 +159,9 @@ func (r *recognition) message(d *SideList, names []RoleName, body Lens, conds ..
 			call(is("type", d.Function.Key()), kind(d.ID, "any"), not(kind(Lens(d.Name.Key()), "any")))
 		}
 		if len(r.Own) > 0 {
-			has(evidence.Decisive, is(d.Role, r.Own...), kind(calls.in("0").in(Lens(d.ID.Key())), "string"))
+			has(evidence.Decisive, is(d.Role, r.Own...), kind(calls.Below("0").Below(Lens(d.ID.Key())), "string"))
 		}
-		has(evidence.None, kind(calls.in("0"), "object"))
+		has(evidence.None, kind(calls.Below("0"), "object"))
 	}
 	if tool := spelled(names, transcript.RoleTool); len(tool) > 0 {
 		for _, said := range []string{kind(content, "any"), Present(result)} {
@@ -326,10 +309,10 @@ func (d *Combined) recognize(r *recognition) {
 		rs := &d.Records[i]
 		var conds []string
 		if rs.Tag != "" {
-			conds = []string{is(rs.Tag, rs.Calls...), Present(rs.Record.in(rs.ID))}
+			conds = []string{is(rs.Tag, rs.Calls...), Present(rs.Record.Below(rs.ID))}
 		} else {
 			for _, field := range []Lens{rs.ID, rs.Name, rs.Args} {
-				conds = append(conds, Present(rs.Record.in(field)))
+				conds = append(conds, Present(rs.Record.Below(field)))
 			}
 		}
 		r.element(rs.In, ".?", conds)

@@ -190,7 +190,7 @@ func (d *SideList) Damaged(v source.Value) bool {
 		_, known := d.named(d.Role.In(v))
 		return known
 	}
-	if !d.flatRole() || v.Kind() != source.Object || isSet(d.Role.In(v)) || v.Get("type").Exists() {
+	if !d.flatRole() || v.Kind() != source.Object || d.Role.In(v).IsSet() || v.Get("type").Exists() {
 		return false
 	}
 	return isEmptyObject(v) || d.Content.In(v).Exists() ||
@@ -221,7 +221,7 @@ func isEmptyObject(v source.Value) bool {
 // itself if it has content or calls, even if it also has a field with the key of a
 // body.
 func (d *SideList) body(v source.Value) source.Value {
-	if d.Body != "" && !isSet(d.Content.In(v)) && !isSet(d.Calls.In(v)) {
+	if d.Body != "" && !d.Content.In(v).IsSet() && !d.Calls.In(v).IsSet() {
 		if body := d.Body.In(v); body.Kind() == source.Object {
 			return body
 		}
@@ -302,7 +302,7 @@ func mustNotCall(role transcript.Role) bool {
 // the place of calls, none of which has the fields of one. Some programs store the results of
 // several calls that way.
 func (d *SideList) otherShape(role transcript.Role, answers, calls source.Value) bool {
-	return mustNotCall(role) && !isSet(answers) && d.Calls != "" && !strings.Contains(string(d.Calls), ".") && calls.Kind() == source.Array &&
+	return mustNotCall(role) && !answers.IsSet() && d.Calls != "" && !strings.Contains(string(d.Calls), ".") && calls.Kind() == source.Array &&
 		calls.First().Kind() == source.Object && !d.callsIn(calls) && !d.stripped(calls)
 }
 
@@ -422,7 +422,7 @@ func (r *sideListReader) read(v source.Value) {
 		r.readCall(c, r.row.Want, wrong)
 	}
 	for _, c := range calls.Members() { // some programs write a map, by index
-		if isSet(c) {
+		if c.IsSet() {
 			r.readCall(c, r.row.Want, wrong)
 		}
 	}
@@ -437,7 +437,7 @@ func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention
 	r.numbered = false
 	if function.Kind() == source.Object {
 		g := r.lenses.called.Read(r.b, function)
-		owner, name, args, r.numbered = function, g[0], g[1], isSet(g[2])
+		owner, name, args, r.numbered = function, g[0], g[1], g[2].IsSet()
 	}
 	call.Name = transcript.TokenOf(name, owner.Span())
 	if r.row.Function != "" && owner.Span() == v.Span() && name.Exists() {
@@ -479,7 +479,7 @@ func (s *spellings) others(vals []source.Value, id source.Value) iter.Seq2[strin
 	return func(yield func(string, source.Value) bool) {
 		for i, alt := range s.alts {
 			other := vals[s.lo+i]
-			if isSet(other) && other.Kind() != source.Array && other.Span() != id.Span() && !yield(alt.Key(), other) {
+			if other.IsSet() && other.Kind() != source.Array && other.Span() != id.Span() && !yield(alt.Key(), other) {
 				return
 			}
 		}
@@ -550,7 +550,7 @@ func (r *sideListReader) part(v source.Value) {
 // firstCall returns the first call of a list or a map.
 func firstCall(calls source.Value) source.Value {
 	for _, c := range calls.Members() {
-		if isSet(c) {
+		if c.IsSet() {
 			return c
 		}
 	}
@@ -657,12 +657,12 @@ func (d *SideList) WriteText(t NewText) Text {
 		return Text{Said: t.joined()}
 	}
 	body := d.body(t.Message)
-	t.keep(body, d.Error.begins, t.Content)
+	t.keep(body, d.Error.Begins, t.Content)
 	content := t.content(t.blocks([]source.Value{t.Content}, hasType, textBlock))
 	// The other fields of the message are kept, except those that only results
 	// have.
 	members := replaceFields(body, []Field{{d.Content.Key(), content}}, func(key, _ source.Value) bool {
-		return d.Role.Nth(0).begins(key) || d.ResultID.begins(key) || d.ResultName.begins(key) || d.Error.begins(key)
+		return d.Role.Nth(0).Begins(key) || d.ResultID.Begins(key) || d.ResultName.Begins(key) || d.Error.Begins(key)
 	})
 	return Text{Message: d.message(t.Message, d.User, members)}
 }
@@ -687,14 +687,14 @@ func (d *SideList) Split(message source.Value) [][]Field {
 		if !content.Exists() && i < len(beside) {
 			content = beside[i]
 		}
-		if !content.Exists() || !isSet(id) && !isSet(name) {
+		if !content.Exists() || !id.IsSet() && !name.IsSet() {
 			return nil
 		}
 		var fields []Field
-		if isSet(id) {
+		if id.IsSet() {
 			fields = append(fields, Field{string(d.ResultID.Nth(spelling(d.Calls, body))), string(id.Raw())})
 		}
-		if isSet(name) {
+		if name.IsSet() {
 			fields = append(fields, Field{string(d.ResultName.Nth(0)), string(name.Raw())})
 		}
 		out = append(out, d.message(message, d.Tool, append(fields, Field{d.Content.Key(), string(content.Raw())})))

@@ -156,6 +156,9 @@ var kindOf = func() (kinds [256]Kind) {
 // Exists reports whether there is a value.
 func (v Value) Exists() bool { return v.from < v.to }
 
+// IsSet reports whether there is a value other than null.
+func (v Value) IsSet() bool { return v.Kind() > Null }
+
 // Raw returns the bytes of the value. They alias the record.
 func (v Value) Raw() []byte {
 	if v.Outside() {
