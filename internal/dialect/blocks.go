@@ -201,7 +201,7 @@ func (d *Blocks) kindAt(block source.Value) int {
 // roleOf returns the role that a message names.
 func (d *Blocks) roleOf(v source.Value) transcript.Role {
 	if !v.Exists() && d.NoRole != "" {
-		return roleNamed([]byte(d.NoRole))
+		return roleNameIn(usual, d.NoRole)
 	}
 	return roleIn(d.Roles, v)
 }

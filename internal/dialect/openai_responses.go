@@ -91,7 +91,7 @@ func (r *responsesReader) onEnd(v source.Value) {
 // WriteResult implements Writer. A local shell call that is identified by its item
 // id has an output type of its own.
 func (d responsesItems) WriteResult(r NewResult) []Field {
-	if r.Kind == transcript.KindLocalShell && r.ID != "" && !d.keyed(r.Element) {
+	if r.Kind == transcript.KindLocalShell && r.ID != "" && !d.ids().Leads(r.Element) {
 		return []Field{{"type", `"local_shell_call_output"`}, {"id", r.ID}, {"output", r.Text}}
 	}
 	if fields := agentsSDKResult(r); fields != nil {

@@ -99,31 +99,6 @@ func pathOf(paths ...Lens) string {
 // special escapes what has a meaning in conditions and not in paths.
 var special = strings.NewReplacer("!", `\!`, "=", `\=`, ":", `\:`)
 
-// usual are the spellings of roles that every dialect knows.
-var usual = []RoleName{
-	{"system", transcript.RoleSystem},
-	{"developer", transcript.RoleSystem},
-	{"user", transcript.RoleUser},
-	{"human", transcript.RoleUser},
-	{"assistant", transcript.RoleAssistant},
-	{"agent", transcript.RoleAssistant},
-	{"model", transcript.RoleAssistant},
-	{"ai", transcript.RoleAssistant},
-	{"gpt", transcript.RoleAssistant},
-	{"tool", transcript.RoleTool},
-	{"function", transcript.RoleTool},
-}
-
-// spelled returns the spellings of a role, or all spellings of roles for RoleNone.
-func spelled(names []RoleName, role transcript.Role) (out []string) {
-	for _, n := range names {
-		if n.Role == role || role == transcript.RoleNone {
-			out = append(out, n.Written)
-		}
-	}
-	return out
-}
-
 // recognize implements Driver.
 func (d *SideList) recognize(r *recognition) {
 	names, known := d.Roles, kind(d.Role, "string")
@@ -222,23 +197,11 @@ func (d *Blocks) recognize(r *recognition) {
 		r.element(d.Content, "", conds)
 	}
 	names := slices.Concat(d.Roles, usual)
-	r.row(evidence.None, is(d.Role, slices.DeleteFunc(spelled(names, transcript.RoleNone), func(s string) bool {
-		return roleNameIn(names, s) != transcript.RoleTool
-	})...))
+	r.row(evidence.None, is(d.Role, spelled(names, transcript.RoleTool)...))
 	if d.Role != "role" || d.Roles != nil {
 		r.row(evidence.None, kind(d.Role, "any"), not(is(d.Role, spelled(names, transcript.RoleNone)...)))
 	}
 	r.row(evidence.Plain, kind(d.Content, "any"))
-}
-
-// roleNameIn returns the role with a spelling, the first of several.
-func roleNameIn(names []RoleName, written string) transcript.Role {
-	for i := range names {
-		if names[i].Written == written {
-			return names[i].Role
-		}
-	}
-	return transcript.RoleOther
 }
 
 // recognize implements Driver.
@@ -246,10 +209,8 @@ func (d *Items) recognize(r *recognition) {
 	typ, role := Lens(d.Type), Lens(d.Role)
 	names := slices.Concat(d.Roles, usual)
 	for _, message := range []string{not(kind(typ, "string")), is(typ, d.Messages...)} {
-		for _, name := range names {
-			if roleNameIn(names, name.Written) == transcript.RoleTool {
-				r.row(evidence.None, message, is(role, name.Written))
-			}
+		for _, name := range spelled(names, transcript.RoleTool) {
+			r.row(evidence.None, message, is(role, name))
 		}
 		r.row(evidence.Plain, message, kind(role, "string"), kind(Lens(d.Text), "any"))
 		r.row(evidence.None, message)

@@ -94,9 +94,6 @@ type sideLenses struct {
 	alsoAt  int     // the slot of the first lens in also
 	call    *Lenses // id, function, name and arguments
 	called  *Lenses // of a function: name, arguments and number
-	// ids and resultIDs are the spellings of the ids of calls and results. Their
-	// slots come after the other fields.
-	ids, resultIDs spellings
 }
 
 // Slots of the fields that are read of every message.
@@ -128,13 +125,9 @@ func (d *SideListDriver) compile() {
 	paths := append([]Lens{
 		d.Content, d.MessageID, d.Calls, d.ResultID, d.ResultName, d.Error, d.Reasoning, d.extra.more, role,
 	}, d.Other...)
-	p.resultIDs = spellingsOf(d.ResultID, len(paths))
-	paths = append(paths, p.resultIDs.alts...)
 	p.alsoAt = len(paths)
 	p.message = NewLenses(slices.Concat(paths, d.extra.also)...)
-	call := []Lens{d.ID, d.Function, d.Name, d.Args}
-	p.ids = spellingsOf(d.ID, len(call))
-	p.call = NewLenses(slices.Concat(call, p.ids.alts)...)
+	p.call = NewLenses(d.ID, d.Function, d.Name, d.Args)
 	p.called = NewLenses(d.Name, d.Args, d.extra.number)
 }
 
@@ -232,12 +225,7 @@ func (d *SideList) body(v source.Value) source.Value {
 // callsIn reports whether a list or a map of calls has a call of this dialect.
 // Other calls in it may be damaged.
 func (d *SideList) callsIn(calls source.Value) bool {
-	for _, c := range calls.Present() {
-		if d.isCall(c) {
-			return true
-		}
-	}
-	for _, c := range calls.Members() {
+	for c := range callsOf(calls) {
 		if d.isCall(c) {
 			return true
 		}
@@ -418,21 +406,23 @@ func (r *sideListReader) read(v source.Value) {
 		b.Block(transcript.BlockEmptyCalls, calls, 0)
 	}
 	wrong := r.now.wrong()
-	for _, c := range calls.Present() {
+	for c := range callsOf(calls) {
 		r.readCall(c, r.row.Want, wrong)
-	}
-	for _, c := range calls.Members() { // some programs write a map, by index
-		if c.IsSet() {
-			r.readCall(c, r.row.Want, wrong)
-		}
 	}
 }
 
 func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention, wrong bool) {
 	f := r.lenses.call.Read(r.b, v)
-	id, function, name, args := r.lenses.ids.pick(f, f[0]), f[1], f[2], f[3]
+	id, function, name, args := f[0], f[1], f[2], f[3]
 	call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), WrongRole: wrong}
-	r.callAliases(int32(len(r.b.Conv.Calls)), v, f, id)
+	c := r.b.Conv
+	for key, other := range otherIDs(r.row.ID, v, id) {
+		t := transcript.TokenOf(other, v.Span())
+		c.Aliases = append(c.Aliases, transcript.Alias{Call: int32(len(c.Calls)), Result: -1, ID: t})
+		c.Copies = append(c.Copies, transcript.Copy{
+			Call: int32(len(c.Calls)), Block: v.Span(), ID: t, IDKey: key, Name: transcript.Token{Span: v.Span()},
+		})
+	}
 	owner := v
 	r.numbered = false
 	if function.Kind() == source.Object {
@@ -447,52 +437,19 @@ func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention
 	r.addCall(v, call, 0)
 }
 
-// spellings are the alternatives of an id, each with its slot.
-type spellings struct {
-	alts []Lens
-	lo   int
-}
-
-// spellingsOf returns the alternatives of an id, with slots from lo on. There are
-// none if p has a single alternative.
-func spellingsOf(p Lens, lo int) spellings {
-	if strings.IndexByte(string(p), '|') < 0 {
-		return spellings{}
-	}
-	return spellings{slices.Collect(p.Alternatives()), lo}
-}
-
-// pick returns the value of the first alternative that is not null. If there is
-// none, it returns got.
-func (s *spellings) pick(vals []source.Value, got source.Value) source.Value {
-	for i := range s.alts {
-		if id := vals[s.lo+i]; id.Exists() && id.Kind() != source.Null {
-			return id
-		}
-	}
-	return got
-}
-
-// others yields the ids in other alternatives than the one that counts, each with
+// otherIDs yields the ids in v in other alternatives of a path than the one that counts, each with
 // its key.
-func (s *spellings) others(vals []source.Value, id source.Value) iter.Seq2[string, source.Value] {
+func otherIDs(p Lens, v, id source.Value) iter.Seq2[string, source.Value] {
 	return func(yield func(string, source.Value) bool) {
-		for i, alt := range s.alts {
-			other := vals[s.lo+i]
+		if strings.IndexByte(string(p), '|') < 0 {
+			return
+		}
+		for alt := range p.Alternatives() {
+			other := alt.In(v)
 			if other.IsSet() && other.Kind() != source.Array && other.Span() != id.Span() && !yield(alt.Key(), other) {
 				return
 			}
 		}
-	}
-}
-
-// callAliases notes the other ids of a call.
-func (r *sideListReader) callAliases(call int32, v source.Value, f []source.Value, id source.Value) {
-	c := r.b.Conv
-	for key, other := range r.lenses.ids.others(f, id) {
-		t := transcript.TokenOf(other, v.Span())
-		c.Aliases = append(c.Aliases, transcript.Alias{Call: call, Result: -1, ID: t})
-		c.Copies = append(c.Copies, transcript.Copy{Call: call, Block: v.Span(), ID: t, IDKey: key, Name: transcript.Token{Span: v.Span()}})
 	}
 }
 
@@ -502,7 +459,7 @@ func (r *sideListReader) results(v, body source.Value) {
 	if failed := r.vals[slotError]; failed.Exists() && failed.Kind() != source.Null {
 		res.Error = r.row.Failed == "" || writes(failed, r.row.Failed)
 	}
-	id := r.lenses.resultIDs.pick(r.vals, r.vals[slotResultID])
+	id := r.vals[slotResultID]
 	if id.Kind() == source.Array && id.First().Exists() {
 		for _, one := range id.Present() {
 			res.ID = transcript.TokenOf(one, v.Span())
@@ -514,7 +471,7 @@ func (r *sideListReader) results(v, body source.Value) {
 		id = source.Value{}
 	}
 	res.ID = transcript.TokenOf(id, body.Span())
-	for _, other := range r.lenses.resultIDs.others(r.vals, id) {
+	for _, other := range otherIDs(r.row.ResultID, body, id) {
 		r.b.Conv.Aliases = append(r.b.Conv.Aliases, transcript.Alias{
 			Call: -1, Result: int32(len(r.b.Conv.Results)), ID: transcript.TokenOf(other, body.Span()),
 		})
@@ -547,14 +504,28 @@ func (r *sideListReader) part(v source.Value) {
 	r.b.Block(transcript.BlockMedia, v, 0)
 }
 
-// firstCall returns the first call of a list or a map.
-func firstCall(calls source.Value) source.Value {
-	for _, c := range calls.Members() {
-		if c.IsSet() {
-			return c
+// callsOf yields the calls of a list, or of a map by index, which some programs write.
+func callsOf(calls source.Value) iter.Seq[source.Value] {
+	return func(yield func(source.Value) bool) {
+		for _, c := range calls.Present() {
+			if !yield(c) {
+				return
+			}
+		}
+		for _, c := range calls.Members() {
+			if c.IsSet() && !yield(c) {
+				return
+			}
 		}
 	}
-	return calls.First()
+}
+
+// firstCall returns the first call of a list or a map.
+func firstCall(calls source.Value) source.Value {
+	for c := range callsOf(calls) {
+		return c
+	}
+	return source.Value{}
 }
 
 // spelling returns the index of the first alternative of p that leads to a value in
