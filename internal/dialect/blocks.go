@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"sync"
@@ -65,7 +64,7 @@ type Blocks struct {
 type BlocksDriver struct {
 	*Blocks
 	once sync.Once
-	// message reads role, content and message id.
+	// message reads role, content, message id, and the fields of Aborted, Hidden and Omitted.
 	message *Lenses
 	parts   []readPart // those of Parts, and that of ResultMessage
 }
@@ -81,13 +80,34 @@ type readPart struct {
 
 // compile makes the lenses.
 func (d *BlocksDriver) compile() {
-	d.message = NewLenses(d.Role, d.Content, d.MessageID)
+	d.message = NewLenses(slices.Concat([]Lens{d.Role, d.Content, d.MessageID}, lensesOf(d.Aborted), lensesOf(d.Hidden), lensesOf(d.Omitted))...)
 	for i := range d.Parts {
 		d.parts = append(d.parts, readPart{&d.Parts[i], d.Parts[i].reads()})
 	}
 	if own := d.ResultMessage; own != nil {
 		d.parts = append(d.parts, readPart{own, own.reads()})
 	}
+}
+
+// lensesOf returns the first keys of the paths of conditions, which anyHoldsAt needs.
+func lensesOf(conds []*evidence.Cond) (out []Lens) {
+	for _, c := range conds {
+		for _, key := range c.Keys() {
+			out = append(out, Lens(key))
+		}
+	}
+	return out
+}
+
+// anyHoldsAt reports whether one of the conditions holds for v. read are the values of
+// lensesOf in v and the values after them, which it returns.
+func anyHoldsAt(conds []*evidence.Cond, v source.Value, read []source.Value) (holds bool, others []source.Value) {
+	for _, c := range conds {
+		n := len(c.Keys())
+		holds = holds || c.HoldsAt(v, read[:n])
+		read = read[n:]
+	}
+	return holds, read
 }
 
 // A PartKind is the kind of a block.
@@ -140,13 +160,13 @@ type Part struct {
 }
 
 // reads returns the lenses that read such a block: id, name and arguments of a
-// call; id, payload and name of a result; the text of others.
+// call; id, payload, name and error conditions of a result; the text of others.
 func (p *Part) reads() *Lenses {
 	switch p.Is {
 	case PartCall, PartServerCall:
 		return NewLenses(p.ID, p.Name, p.Args)
 	case PartResult, PartServerResult:
-		return NewLenses(p.ID, p.Payload, p.Name)
+		return NewLenses(append([]Lens{p.ID, p.Payload, p.Name}, lensesOf(p.Error)...)...)
 	}
 	return NewLenses(p.Text)
 }
@@ -160,11 +180,7 @@ func (p *Part) fits(block, tag source.Value) bool {
 		if !val.Exists() || val.Kind() == source.Null || val.Kind() != source.Object && strings.HasPrefix(string(p.ID), p.Key+".") {
 			return false
 		}
-	case strings.HasPrefix(p.Tag, "*"):
-		if raw := tag.Raw(); tag.Kind() != source.String || !bytes.HasSuffix(raw[:len(raw)-1], []byte(p.Tag[1:])) {
-			return false
-		}
-	case !tag.Is(p.Tag):
+	case !tag.Is(p.Tag) && !(strings.HasPrefix(p.Tag, "*") && evidence.Says(tag, p.Tag)):
 		return false
 	}
 	return evidence.Hold(p.With, block)
@@ -363,13 +379,15 @@ func (r *blocksReader) read(v source.Value) bool {
 		r.b.SameTurn() // nothing in it is sent, so it does not end the turn
 	}
 	r.model = role == transcript.RoleAssistant
+	rest := f[3:]
 	for _, mark := range []struct {
 		conds []*evidence.Cond
 		flag  transcript.MessageFlags
 	}{
 		{r.row.Aborted, transcript.MessageAborted}, {r.row.Hidden, transcript.MessageSuperseded}, {r.row.Omitted, transcript.MessageOmitted},
 	} {
-		if evidence.AnyHolds(mark.conds, v) {
+		var holds bool
+		if holds, rest = anyHoldsAt(mark.conds, v, rest); holds {
 			m.Flags |= mark.flag
 		}
 	}
@@ -504,7 +522,7 @@ func (r *blocksReader) call(v source.Value, p *readPart, role transcript.Role) {
 func token(v source.Value, p Lens, val source.Value) transcript.Token {
 	at := v
 	if !val.Exists() {
-		if in, _ := owner(v, p.Nth(0)); in.Kind() == source.Object {
+		if in := p.Parent().In(v); in.Kind() == source.Object {
 			at = in
 		}
 	}
@@ -534,8 +552,8 @@ func (r *blocksReader) result(v source.Value, p *readPart, role transcript.Role)
 	f := p.lenses.Read(r.b, v)
 	res := transcript.Result{
 		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]), Kind: p.kind(), Answer: r.row.answer(v, p.Part, f[0]),
-		Error: evidence.AnyHolds(p.Error, v),
 	}
+	res.Error, _ = anyHoldsAt(p.Error, v, f[3:])
 	res.Hold(f[1])
 	if p.Inner != "" {
 		res.HoldBlocks(p.Inner.In(v))
@@ -698,7 +716,7 @@ func (d *Blocks) Keys(v source.Value) WriterKeys {
 			break
 		}
 	}
-	out.Body, out.Content = owner(v, content)
+	out.Body, out.Content = content.Parent().In(v), content.Key()
 	for i := range d.Parts {
 		switch p := &d.Parts[i]; {
 		case p.Is == PartCall && out.ID == "":
@@ -711,14 +729,4 @@ func (d *Blocks) Keys(v source.Value) WriterKeys {
 		out.ResultID = d.ResultMessage.ID.Key()
 	}
 	return out
-}
-
-// owner returns the object that holds or should hold the value at the end of p, and
-// the value's key. The path has no alternatives.
-func owner(v source.Value, p Lens) (source.Value, string) {
-	i := strings.LastIndexByte(string(p), '.')
-	if i < 0 {
-		return v, string(p)
-	}
-	return p[:i].In(v), string(p[i+1:])
 }

@@ -184,15 +184,6 @@ func (a *ResultList) result(e source.Value) bool {
 	return e.Kind() == source.Object && (a.Has == "" || a.Has.In(e).IsSet())
 }
 
-// tagged reports whether a tag is in the list. An entry that ends in "*" matches
-// any ending.
-func tagged(tags []string, tag source.Value) bool {
-	return slices.ContainsFunc(tags, func(t string) bool {
-		prefix, open := strings.CutSuffix(t, "*")
-		return !open && writes(tag, t) || open && strings.HasPrefix(tag.Str(), prefix)
-	})
-}
-
 // nameIn reports whether a tag is that of a call, and returns the tool's name in
 // it.
 func (rs *Records) nameIn(tag source.Value) (name string, ok bool) {

@@ -94,6 +94,9 @@ type sideLenses struct {
 	alsoAt  int     // the slot of the first lens in also
 	call    *Lenses // id, function, name and arguments
 	called  *Lenses // of a function: name, arguments and number
+	// ids and resultIDs are the spellings of the ids of calls and results. Their
+	// slots come after the other fields.
+	ids, resultIDs spellings
 }
 
 // Slots of the fields that are read of every message.
@@ -125,9 +128,13 @@ func (d *SideListDriver) compile() {
 	paths := append([]Lens{
 		d.Content, d.MessageID, d.Calls, d.ResultID, d.ResultName, d.Error, d.Reasoning, d.extra.more, role,
 	}, d.Other...)
+	p.resultIDs = spellingsOf(d.ResultID, len(paths))
+	paths = append(paths, p.resultIDs.alts...)
 	p.alsoAt = len(paths)
 	p.message = NewLenses(slices.Concat(paths, d.extra.also)...)
-	p.call = NewLenses(d.ID, d.Function, d.Name, d.Args)
+	call := []Lens{d.ID, d.Function, d.Name, d.Args}
+	p.ids = spellingsOf(d.ID, len(call))
+	p.call = NewLenses(append(call, p.ids.alts...)...)
 	p.called = NewLenses(d.Name, d.Args, d.extra.number)
 }
 
@@ -416,7 +423,7 @@ func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention
 	id, function, name, args := f[0], f[1], f[2], f[3]
 	call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), WrongRole: wrong}
 	c := r.b.Conv
-	for key, other := range otherIDs(r.row.ID, v, id) {
+	for key, other := range r.lenses.ids.others(f, id) {
 		t := transcript.TokenOf(other, v.Span())
 		c.Aliases = append(c.Aliases, transcript.Alias{Call: int32(len(c.Calls)), Result: -1, ID: t})
 		c.Copies = append(c.Copies, transcript.Copy{
@@ -437,15 +444,27 @@ func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention
 	r.addCall(v, call, 0)
 }
 
-// otherIDs yields the ids in v in other alternatives of a path than the one that counts, each with
+// spellings are the alternatives of an id, each with its slot.
+type spellings struct {
+	alts []Lens
+	lo   int
+}
+
+// spellingsOf returns the alternatives of an id, with slots from lo on. There are
+// none if p has a single alternative.
+func spellingsOf(p Lens, lo int) spellings {
+	if strings.IndexByte(string(p), '|') < 0 {
+		return spellings{}
+	}
+	return spellings{slices.Collect(p.Alternatives()), lo}
+}
+
+// others yields the ids in other alternatives than the one that counts, each with
 // its key.
-func otherIDs(p Lens, v, id source.Value) iter.Seq2[string, source.Value] {
+func (s *spellings) others(vals []source.Value, id source.Value) iter.Seq2[string, source.Value] {
 	return func(yield func(string, source.Value) bool) {
-		if strings.IndexByte(string(p), '|') < 0 {
-			return
-		}
-		for alt := range p.Alternatives() {
-			other := alt.In(v)
+		for i, alt := range s.alts {
+			other := vals[s.lo+i]
 			if other.IsSet() && other.Kind() != source.Array && other.Span() != id.Span() && !yield(alt.Key(), other) {
 				return
 			}
@@ -471,7 +490,7 @@ func (r *sideListReader) results(v, body source.Value) {
 		id = source.Value{}
 	}
 	res.ID = transcript.TokenOf(id, body.Span())
-	for _, other := range otherIDs(r.row.ResultID, body, id) {
+	for _, other := range r.lenses.resultIDs.others(r.vals, id) {
 		r.b.Conv.Aliases = append(r.b.Conv.Aliases, transcript.Alias{
 			Call: -1, Result: int32(len(r.b.Conv.Results)), ID: transcript.TokenOf(other, body.Span()),
 		})

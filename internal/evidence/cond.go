@@ -129,14 +129,25 @@ func (c *Cond) Equal(other *Cond) bool { return c.Text == other.Text }
 // Holds reports whether the condition holds for a value.
 func (c *Cond) Holds(v source.Value) bool { return c.compiled().held(v, nil) }
 
-// held is Holds for a value of which slots are the values of the first keys, if they have been
-// looked up.
+// HoldsAt is Holds for a value whose fields have been looked up: firsts are the values of
+// Keys.
+func (c *Cond) HoldsAt(v source.Value, firsts []source.Value) bool {
+	return c.compiled().held(v, firsts)
+}
+
+// held is Holds for a value of which slots are the values of the first keys, nil if they have
+// not been looked up.
 func (c *Cond) held(v source.Value, slots []source.Value) bool {
 	if c.tool {
 		return speaksOfTools(v) != c.not
 	}
 	for i := range c.alts {
-		if _, ok := c.alts[i].in(v, slots, c.wants); ok {
+		l := &c.alts[i]
+		is := len(l.rest) == 0 && c.wants(l.first(v, slots)) // most paths are a key
+		if len(l.rest) > 0 {
+			_, is = l.in(v, slots, c.wants)
+		}
+		if is {
 			return !c.not
 		}
 	}
@@ -163,7 +174,7 @@ func (c *Cond) wants(v source.Value) bool {
 	switch {
 	case len(c.is) > 0:
 		for _, s := range c.is {
-			if says(v, s) {
+			if Says(v, s) {
 				return true
 			}
 		}
@@ -174,9 +185,9 @@ func (c *Cond) wants(v source.Value) bool {
 	return v.Exists() && (c.kind == anything || v.Kind() != source.Null)
 }
 
-// says reports whether a value is the string s, or another scalar with the text s. A "*"
+// Says reports whether a value is the string s, or another scalar with the text s. A "*"
 // at either end of s matches any text in a string.
-func says(v source.Value, s string) bool {
+func Says(v source.Value, s string) bool {
 	if v.Kind() != source.String { // reading a long one could take much memory
 		return v.Exists() && v.Span().Len() == int64(len(s)) && string(v.Raw()) == s
 	}

@@ -126,6 +126,13 @@ func plainKey(text string) bool {
 
 // cut cuts a text around the first byte c that is not in brackets behind "#" and not escaped.
 func cut(text string, c byte) (before, after string, found bool) {
+	at := strings.IndexByte(text, c)
+	switch {
+	case at < 0:
+		return text, "", false
+	case strings.IndexByte(text[:at], '(') < 0 && strings.IndexByte(text[:at], '\\') < 0: // as in most paths
+		return text[:at], text[at+1:], true
+	}
 	depth := 0
 	for i := 0; i < len(text); i++ {
 		switch b := text[i]; {
@@ -160,17 +167,19 @@ func unescaped(name string) string {
 // In returns the value at the end of the path: that of the first alternative that is not
 // null, else the first that is null, else None.
 func (p Path) In(v source.Value) source.Value {
-	if plainKey(string(p)) {
-		return v.Get(string(p))
-	}
 	var null source.Value
 	var stack [4]step
 	for rest, more := string(p), true; more; {
 		var alt string
 		alt, rest, more = cut(rest, '|')
-		steps, _ := Path(alt).steps(stack[:0])
-		got, set := steps.follow(v, source.Value.IsSet)
-		if set {
+		var got source.Value
+		if plainKey(alt) {
+			got = v.Get(alt)
+		} else {
+			steps, _ := Path(alt).steps(stack[:0])
+			got = steps.In(v)
+		}
+		if got.IsSet() {
 			return got
 		}
 		if !null.Exists() {
@@ -315,7 +324,7 @@ func count(v source.Value) source.Value {
 type lookup struct {
 	text Path
 	key  string // the first key; "" if the path begins with anything else
-	slot int    // the slot of the key in a table
+	slot int    // of the key in a table; otherwise the number of the alternative
 	rest Steps  // after the key
 }
 
@@ -331,7 +340,7 @@ func (p Path) lookups() (all []lookup, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%q is not a path: %w", p, err)
 		}
-		l := lookup{text: alt, rest: steps}
+		l := lookup{text: alt, slot: len(all), rest: steps}
 		if len(steps) > 0 && steps[0].kind == toField {
 			l.key, l.rest = steps[0].key, steps[1:]
 		}
@@ -340,17 +349,21 @@ func (p Path) lookups() (all []lookup, err error) {
 	return all, nil
 }
 
-// in returns the first value in v that is wanted, and whether there is one. slots are the
-// values of keys in v, nil if they have not been looked up.
-func (l *lookup) in(v source.Value, slots []source.Value, wanted func(source.Value) bool) (source.Value, bool) {
+// first returns the value of the first key in v. slots are the values of keys in v, nil if they
+// have not been looked up.
+func (l *lookup) first(v source.Value, slots []source.Value) source.Value {
 	switch {
 	case l.key == "":
+		return v
 	case slots == nil:
-		v = v.Get(l.key)
-	default:
-		v = slots[l.slot]
+		return v.Get(l.key)
 	}
-	return l.rest.follow(v, wanted)
+	return slots[l.slot]
+}
+
+// in returns the first value in v that is wanted, and whether there is one.
+func (l *lookup) in(v source.Value, slots []source.Value, wanted func(source.Value) bool) (source.Value, bool) {
+	return l.rest.follow(l.first(v, slots), wanted)
 }
 
 // name returns the name by which reports show the path: the last one.
