@@ -16,7 +16,7 @@ type Lenses struct {
 	lenses []Lens
 	at     map[string]int  // from the first key of an alternative to an index in after
 	after  [][]alternative // those that begin with a key; index 0 is unused
-	slots  int            // one per lens
+	slots  int             // one per lens
 	alts   int
 }
 
