@@ -264,21 +264,21 @@ func (p Path) Writable() bool {
 
 // follow follows the steps from a value. It returns the first value that is wanted, and
 // whether there is one.
-func (steps Steps) follow(v source.Value, wanted func(source.Value) bool) (source.Value, bool) {
-	for i := range steps {
-		s := &steps[i]
+func (s Steps) follow(v source.Value, wanted func(source.Value) bool) (source.Value, bool) {
+	for i := range s {
+		at := &s[i]
 		switch object := v.Kind() == source.Object; {
-		case s.kind == toField || object && s.kind < toAny:
-			v = v.Get(s.key)
-		case s.kind == toElement && s.n == 0: // the first element that is not null
+		case at.kind == toField || object && at.kind < toAny:
+			v = v.Get(at.key)
+		case at.kind == toElement && at.n == 0: // the first element that is not null
 			v = v.First()
-		case s.kind == toElement:
-			v = v.At(s.n)
-		case s.kind == toSize:
+		case at.kind == toElement:
+			v = v.At(at.n)
+		case at.kind == toSize:
 			v = count(v)
-		case s.kind == toAny:
+		case at.kind == toAny:
 			for _, val := range v.Members() {
-				if got, ok := steps[i+1:].follow(val, wanted); ok {
+				if got, ok := s[i+1:].follow(val, wanted); ok {
 					return got, true
 				}
 			}
@@ -289,10 +289,10 @@ func (steps Steps) follow(v source.Value, wanted func(source.Value) bool) (sourc
 				if n++; n > MostElements {
 					break
 				}
-				if s.only != nil && !s.only.Holds(e) {
+				if at.only != nil && !at.only.Holds(e) {
 					continue
 				}
-				if got, ok := steps[i+1:].follow(e, wanted); ok {
+				if got, ok := s[i+1:].follow(e, wanted); ok {
 					return got, true
 				}
 			}
@@ -395,9 +395,9 @@ func (l *lookup) observe(a *Aspect, end func(*Aspect)) {
 	l.rest.observe(a, end)
 }
 
-func (steps Steps) observe(a *Aspect, end func(*Aspect)) {
-	for i := range steps {
-		switch s := &steps[i]; s.kind {
+func (s Steps) observe(a *Aspect, end func(*Aspect)) {
+	for i := range s {
+		switch at := &s[i]; at.kind {
 		case toAny:
 			a.keys = true
 			a = a.other()
@@ -406,14 +406,14 @@ func (steps Steps) observe(a *Aspect, end func(*Aspect)) {
 			a.item()
 			return
 		case toElement, toEach:
-			a.places = a.places || s.n != 0
-			if s.only != nil {
-				a.item().Conds([]*Cond{s.only})
+			a.places = a.places || at.n != 0
+			if at.only != nil {
+				a.item().Conds([]*Cond{at.only})
 			}
-			steps[i+1:].observe(a.item(), end)
+			s[i+1:].observe(a.item(), end)
 			fallthrough // an object can have a field of that name
 		default:
-			a = a.member(s.key)
+			a = a.member(at.key)
 		}
 	}
 	end(a)
