@@ -251,15 +251,15 @@ func (p Path) Begins(key source.Value) bool {
 }
 
 // Writable reports whether a value can be set at the end of the path: it consists
-// of keys, without indices.
+// of keys, without indices and escapes.
 func (p Path) Writable() bool {
 	steps, err := p.steps(nil)
 	for i := range steps {
-		if steps[i].kind != toField || strings.Contains(steps[i].key, "|") {
+		if steps[i].kind != toField {
 			return false
 		}
 	}
-	return err == nil && len(steps) > 0
+	return err == nil && len(steps) > 0 && !strings.ContainsAny(string(p), `|\`)
 }
 
 // follow follows the steps from a value. It returns the first value that is wanted, and
