@@ -2,8 +2,6 @@ package detect
 
 import (
 	"bytes"
-	"iter"
-	"math"
 	"slices"
 
 	"github.com/toolguard/toolguard/internal/source"
@@ -13,43 +11,24 @@ import (
 // or an array of items. Some programs append the answer to the messages that they logged
 // as sent.
 func endsWith(list, answer source.Value) bool {
-	if answer.Kind() != source.Array {
-		return alike(last(list, 1), slices.Values([]source.Value{answer}), repeats)
+	answers := []source.Value{answer}
+	if answer.Kind() == source.Array {
+		answers = elements(answer)
 	}
-	n := 0
-	for range answer.Elements() {
-		n++
+	var last []source.Value
+	for _, e := range list.Elements() {
+		if last = append(last, e); len(last) > len(answers) {
+			last = last[1:]
+		}
 	}
-	return n > 0 && alike(last(list, n), elements(answer), repeats)
+	return len(answers) > 0 && slices.EqualFunc(last, answers, repeats)
 }
 
-// last yields the last n elements of an array.
-func last(list source.Value, n int) iter.Seq[source.Value] {
-	return func(yield func(source.Value) bool) {
-		for range list.Elements() {
-			n--
-		}
-		for i, e := range list.Elements() {
-			if i >= -n && !yield(e) {
-				return
-			}
-		}
+func elements(list source.Value) (all []source.Value) {
+	for _, e := range list.Elements() {
+		all = append(all, e)
 	}
-}
-
-func elements(list source.Value) iter.Seq[source.Value] { return last(list, math.MaxInt) }
-
-// alike reports whether two sequences have equal length and like holds for each pair.
-func alike(a, b iter.Seq[source.Value], like func(a, b source.Value) bool) bool {
-	next, stop := iter.Pull(b)
-	defer stop()
-	for v := range a {
-		if other, more := next(); !more || !like(v, other) {
-			return false
-		}
-	}
-	_, more := next()
-	return !more
+	return all
 }
 
 // repeats reports whether two messages have the same content. Fields that both have must
@@ -125,7 +104,7 @@ func same(a, b source.Value, depth int) bool {
 	case source.String:
 		return bytes.Equal(a.Text(), b.Text())
 	case source.Array:
-		return alike(elements(a), elements(b), func(a, b source.Value) bool { return same(a, b, depth+1) })
+		return slices.EqualFunc(elements(a), elements(b), func(a, b source.Value) bool { return same(a, b, depth+1) })
 	case source.Object:
 		for _, p := range paired(a, b) {
 			if !same(p[0], p[1], depth+1) {

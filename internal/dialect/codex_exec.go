@@ -44,5 +44,6 @@ var CodexExec = &Dialect{
 // codexExecFolding returns the effect of an event. Events of a thread or a turn are
 // not about an item.
 func codexExecFolding(v source.Value) Folding {
-	return Folding{Silent: tagged([]string{"thread.*", "turn.*"}, v.Get("type"))}
+	typ := v.Get("type")
+	return Folding{Silent: evidence.Says(typ, "thread.*") || evidence.Says(typ, "turn.*")}
 }

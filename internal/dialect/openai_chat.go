@@ -133,11 +133,11 @@ func (r *chatReader) onEnd(v source.Value) {
 // with an arguments object and without id and type.
 func (r *chatReader) onCall(v source.Value, call transcript.Call) (transcript.Call, bool) {
 	call, custom := customCall(v, call)
-	if r.numbered && r.undecided() && isSet(v.Get("function")) {
+	if r.numbered && r.undecided() && v.Get("function").IsSet() {
 		r.ollama()
 	}
 	if !custom && r.bareness != bareRuledOut {
-		r.noteBare(call.Form == transcript.ArgsObject && !isSet(r.row.ID.In(v)) && isSet(v.Get("function")) && !isSet(v.Get("type")))
+		r.noteBare(call.Form == transcript.ArgsObject && !r.row.ID.In(v).IsSet() && v.Get("function").IsSet() && !v.Get("type").IsSet())
 	}
 	return call, true
 }
@@ -150,10 +150,10 @@ func (r *chatReader) onResult(v source.Value, res transcript.Result) transcript.
 	if id.Kind() == source.Array && id.First().Exists() {
 		return res
 	}
-	if r.undecided() && isSet(v.Get("tool_name")) && !isSet(v.Get("tool_call_id")) {
+	if r.undecided() && v.Get("tool_name").IsSet() && !v.Get("tool_call_id").IsSet() {
 		r.ollama()
 	}
-	if isSet(id) {
+	if id.IsSet() {
 		r.noteBare(false)
 	}
 	return res

@@ -3,6 +3,7 @@ package evidence
 import (
 	"bytes"
 	"maps"
+	"strings"
 
 	"github.com/toolguard/toolguard/internal/source"
 )
@@ -41,20 +42,18 @@ func (a *Aspect) Table(t *Table) {
 	}
 	for i := range t.lists {
 		l := &t.lists[i]
-		for _, path := range l.paths {
-			list := a
-			for _, name := range path {
-				list = list.member(name)
-			}
-			for _, conds := range l.conds {
-				list.item().Conds(conds)
-				switch l.object {
-				case ".*":
-					list.other().Conds(conds)
-				case ".?":
-					list.Conds(conds)
+		for j := range l.paths {
+			l.paths[j].observe(a, func(list *Aspect) {
+				for _, conds := range l.conds {
+					list.item().Conds(conds)
+					switch l.object {
+					case ".*":
+						list.other().Conds(conds)
+					case ".?":
+						list.Conds(conds)
+					}
 				}
-			}
+			})
 		}
 	}
 }
@@ -68,11 +67,12 @@ func (a *Aspect) Conds(conds []*Cond) {
 			typ.says, typ.opaque = true, true
 		}
 		for i := range c.alts {
-			p, first := &c.alts[i], a
-			if p.key != "" {
-				first = a.member(p.key)
-			}
-			p.observe(first, p.steps, c)
+			c.alts[i].observe(a, func(end *Aspect) {
+				for _, text := range c.is {
+					end.says = true
+					end.opaque = end.opaque || strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
+				}
+			})
 		}
 	}
 }
