@@ -16,7 +16,7 @@ import (
 //	name     the field with that name. In a list, the element with that index, from the
 //	         end if it is negative; 0 is the first element that is not null
 //	#        each element of a list
-//	#(cond)  each element of a list for which a condition holds
+//	#(cond)  each element of a list for which a condition holds; #(key=="value")# is read too
 //	*        each field of an object
 //	@keys.#  the number of fields
 //	@this    the value itself
@@ -91,10 +91,10 @@ func (p Path) steps(to Steps) (Steps, error) {
 			s.kind = toEach
 		case name == "*":
 			s.kind = toAny
-		case only && !strings.HasSuffix(cond, ")"):
+		case only && !strings.HasSuffix(strings.TrimSuffix(cond, "#"), ")"):
 			return nil, errors.New("a bracket is not closed")
 		case only:
-			s.kind, s.only = toEach, &Cond{Text: cond[:len(cond)-1]}
+			s.kind, s.only = toEach, &Cond{Text: inBrackets(cond)}
 		case isNumber:
 			s.kind, s.n = toElement, n
 		default:
@@ -103,6 +103,16 @@ func (p Path) steps(to Steps) (Steps, error) {
 		to = append(to, s)
 	}
 	return to, nil
+}
+
+// inBrackets returns the condition of a step, without the bracket at its end. A query of gjson,
+// #(key=="value")#, is the condition key=value.
+func inBrackets(text string) string {
+	text = strings.TrimSuffix(strings.TrimSuffix(text, "#"), ")")
+	if key, value, query := strings.Cut(text, `==`); query {
+		return key + "=" + strings.Trim(value, `"`)
+	}
+	return text
 }
 
 // index returns the index that a name is.

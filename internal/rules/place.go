@@ -34,6 +34,13 @@ func (c *Context) position(m int32) int {
 	return int(m) + sort.Search(len(c.unread), func(i int) bool { return c.unread[i] > m })
 }
 
+// A placing is the place of a block in its message.
+type placing struct {
+	message, block int32
+	before         int   // the blocks of its list before it
+	at             int64 // what was looked for begins here
+}
+
 // Place returns the index of the message that contains a span, counted from 0, and how the
 // provider names the message or the block in it: messages.2.content.1. The index is -1 if no
 // message contains the span.
@@ -45,15 +52,25 @@ func (c *Context) Place(at source.Span) (index int, path string) {
 	path = c.messageAt(m)
 	list := c.Profile.Wire.Blocks()
 	calls := c.Profile.Wire == profile.Chat
-	n := 0 // the blocks of the list before it
-	for _, b := range c.Blocks[c.Messages[m].BlockLo:c.Messages[m].BlockHi] {
+	// The blocks before the last place are not looked at again, because a message can have very many.
+	next := placing{message: m, block: c.Messages[m].BlockLo}
+	if last := &c.placing; last.message == m && last.at <= at.Start && last.block > next.block {
+		next = *last
+	}
+	sorted := true
+	for next.at = at.Start; next.block < c.Messages[m].BlockHi; next.block++ {
+		b := &c.Blocks[next.block]
+		sorted = sorted && (next.block == c.Messages[m].BlockLo || c.Blocks[next.block-1].Span.Start <= b.Span.Start)
 		if calls && b.Kind != transcript.BlockCall {
 			continue
 		}
 		if list != "" && b.Span.Contains(at) && b.Span != c.Messages[m].Span() {
-			return c.position(m), path + "." + list + "." + strconv.Itoa(n)
+			if sorted {
+				c.placing = next
+			}
+			return c.position(m), path + "." + list + "." + strconv.Itoa(next.before)
 		}
-		n++
+		next.before++
 	}
 	return c.position(m), path
 }

@@ -479,6 +479,7 @@ type Context struct {
 	unanswered  []int                                     // calls; nil until needed
 	signedTurns map[int32]bool                            // valid if signedKnown is set
 	signedKnown bool
+	placing     placing           // the last block that Place found
 	twins       []twins           // by call; nil until needed
 	opaque      map[string]int    // the positions of what cannot be read, by the texts in it; nil until needed
 	byStart     []int32           // messages in the order of the file; nil until needed
