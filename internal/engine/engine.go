@@ -406,25 +406,16 @@ func (c *checker) goesOn(n int64) bool {
 
 func (c *checker) run(ctx context.Context) (*Report, error) {
 	c.ctx = ctx
-	var add func(source.Record) // to the log
-	var look func(source.Record)
-	if c.round != nil || c.units != nil {
-		look = func(rec source.Record) {
-			if add != nil {
-				add(rec)
-			}
-			if c.units != nil {
-				c.units.begin(c, rec)
-			}
-		}
-	}
-	reading := container.Open(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect, Request: c.opts.Request}, look)
+	reading := container.Open(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect, Request: c.opts.Request})
 	file := reading.File
 	c.report.File = file
+	if c.units != nil {
+		reading.Look(func(rec source.Record) { c.units.begin(c, rec) })
+	}
 	if c.round != nil && c.round.first { // later rounds mostly have nothing left to repair
 		if log := c.logOf(file); log != nil {
-			if add = log.Read; reading.Follow(log.Format, log.Lenses(), log.Link) {
-				add = log.Add
+			if reading.Look(log.Read); reading.Follow(log.Format, log.Lenses(), log.Link) {
+				reading.Look(log.Add)
 			}
 		}
 	}

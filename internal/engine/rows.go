@@ -47,15 +47,11 @@ type rowChecker struct {
 }
 
 func (c *checker) newRowChecker(ctx context.Context, reading *container.Reading) *rowChecker {
-	w := &rowChecker{}
-	var look func(source.Record)
-	if c.units != nil {
-		look = func(rec source.Record) { w.units.begin(w.checker, rec) }
-	}
-	w.in = reading.RowReader(look)
+	w := &rowChecker{in: reading.RowReader()}
 	w.checker = newChecker(w.in.Source, c.opts)
 	if w.ctx = ctx; c.units != nil {
 		w.units = &units{ended: w.ended}
+		w.in.Look(func(rec source.Record) { w.units.begin(w.checker, rec) })
 	}
 	return w
 }

@@ -153,7 +153,7 @@ func TestListedSideBySide(t *testing.T) {
 		src := source.NewSource("rows", bytes.NewReader(text), int64(len(text)))
 		src.SetWindow(window)
 		src.SetJobs(0, 3)
-		if container.Open(src, detect.Options{}, nil).SideBySide() {
+		if container.Open(src, detect.Options{}).SideBySide() {
 			split++
 		}
 	}

@@ -160,16 +160,16 @@ func (c *checker) again(ctx context.Context, prev *checker, edits []edit.Edit) (
 	if prev.reading.InLog() {
 		return c.recall(ctx, prev.reading, t, p)
 	}
-	reading := container.Open(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect}, nil)
+	reading := container.Open(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect})
 	if !reading.Alike(prev.reading) {
 		reading.Release()
 		return nil, nil
 	}
-	was := rowsAgain{checker: newChecker(prev.src, c.opts), in: prev.reading.RowReader(nil)}
+	was := rowsAgain{checker: newChecker(prev.src, c.opts), in: prev.reading.RowReader()}
 	was.joins(&round{
 		settler: &settler{opts: c.round.opts, held: c.round.held, did: map[ruleIn]bool{}}, last: true, facts: facts{src: prev.src},
 	})
-	is := rowsAgain{checker: c, in: reading.RowReader(nil)}
+	is := rowsAgain{checker: c, in: reading.RowReader()}
 	file := reading.File
 	start := func(from, to int) {
 		for at := range prev.report.File.Starts.Range(from, to) {
