@@ -232,9 +232,9 @@ func (k *findingKind) finding(path string) *Finding {
 // the kind in Rest.
 type kindCount struct{ n, rest int }
 
-// counted reports whether a finding is only counted, because it will not be shown or enough
-// of its kind are kept.
-func (c *checker) counted(f *rules.Finding) bool {
+// kindOf returns the kind that a finding counts as if only some of the kind are kept, because the others
+// will not be shown. It returns the zero kind if all of them are.
+func (c *checker) kindOf(f *rules.Finding) findingKind {
 	most := cmp.Or(c.opts.Most, math.MaxInt)
 	if c.opts.MostOf != nil {
 		most = c.opts.MostOf(f.Severity)
@@ -243,16 +243,13 @@ func (c *checker) counted(f *rules.Finding) bool {
 		most = 0
 	}
 	if most == math.MaxInt || c.round != nil && c.round.needs(f) {
-		return false
+		return findingKind{}
 	}
 	k := findingKind{rule: f.Rule, severity: f.Severity, most: most}
 	if f.Fix != nil && !c.unrepaired {
 		k.repairs, k.class, k.byStrategy = true, f.Fix.Class, f.Fix.ByStrategy || !c.opts.asked(f.Rule, f.Severity)
 	}
-	if c.part != nil {
-		c.part.kind = k
-	}
-	return c.over(k, 1) > 0
+	return k
 }
 
 // over counts n findings of a kind, and returns how many of them are more than are kept.
@@ -482,7 +479,7 @@ func (c *checker) finish(file *container.File) error {
 	}
 	// A repair reports the findings before the first round and after the last one.
 	if last := c.round == nil || len(c.round.repairs) == 0; last || c.round.first {
-		return c.place(c.opts.Excerpts) // the former are left if the file is not written
+		return c.place(c.opts.Excerpts, c.src.Size()) // the former are left if the file is not written
 	}
 	return nil
 }
@@ -796,10 +793,8 @@ func (c *checker) emit(found rules.Finding) {
 	if f.Severity == rules.Off || c.opts.Ignore != nil && c.opts.Ignore(f) {
 		return
 	}
-	if c.part != nil {
-		c.part.kind = findingKind{}
-	}
-	if c.counted(f) {
+	kind := c.kindOf(f)
+	if kind.rule != nil && c.over(kind, 1) > 0 {
 		return
 	}
 	out := Finding{Index: -1}
@@ -817,7 +812,7 @@ func (c *checker) emit(found rules.Finding) {
 		}
 	}
 	if c.part != nil {
-		c.part.kinds = append(c.part.kinds, c.part.kind)
+		c.part.kinds = append(c.part.kinds, kind)
 	}
 	c.offers.ask(f.Fix)
 	if f.Conversation >= 0 {

@@ -22,7 +22,6 @@ type rowPart struct {
 	calls, results int
 	found          hits
 	kinds          []findingKind // of each of found; the zero kind if all of it are kept
-	kind           findingKind   // of the finding that is being counted
 	over           map[findingKind]int
 	offers         offers
 	merging        map[int32]bool

@@ -208,7 +208,7 @@ func (u *units) judge(c *checker) (caught error) {
 	}
 	c.file(file)
 	if c.err == nil {
-		c.err = c.place(false)
+		c.err = c.place(false, u.row.Span.End) // the next row is not known yet
 	}
 	u.row.Findings = c.report.Findings
 	return nil
@@ -247,7 +247,7 @@ func (u *units) end(c *checker) error {
 	if err := cmp.Or(c.err, c.src.Unchanged()); err != nil {
 		return err
 	}
-	if err := c.place(false); err != nil {
+	if err := c.place(false, c.src.Size()); err != nil {
 		return err
 	}
 	if len(u.elements) == 0 || u.loose || u.answer {
