@@ -242,7 +242,7 @@ func (c *checker) kindOf(f *rules.Finding) findingKind {
 	if c.opts.Shown != nil && !c.opts.Shown(f.Rule, f.Severity) {
 		most = 0
 	}
-	if most == math.MaxInt || c.round != nil && c.round.needs(f) {
+	if most == math.MaxInt || c.mode.Needs(f) {
 		return findingKind{}
 	}
 	k := findingKind{rule: f.Rule, severity: f.Severity, most: most}
@@ -276,16 +276,16 @@ func (c *checker) seen(r *rules.Rule, s rules.Severity) bool {
 	if set, is := c.opts.Severity[r.Name]; is {
 		s = set
 	}
-	return c.opts.Shown == nil || c.opts.Ignore != nil || c.round != nil && c.opts.asked(r, s) || c.opts.Shown(r, s)
+	return c.opts.Shown == nil || c.opts.Ignore != nil || c.mode.Repairs() && c.opts.asked(r, s) || c.opts.Shown(r, s)
 }
 
 // Check reads a source and reports what is wrong with it.
 func Check(ctx context.Context, src *source.Source, opts Options) (*Report, error) {
-	rep, err := newChecker(src, opts).run(ctx)
+	c := newChecker(src, opts)
+	c.mode = beside{checking{c}}
+	rep, err := c.run(ctx)
 	if errors.Is(err, errTried) {
-		c := newChecker(src, opts)
-		c.inOrder = true
-		return c.run(ctx)
+		return newChecker(src, opts).run(ctx)
 	}
 	return rep, err
 }
@@ -293,6 +293,7 @@ func Check(ctx context.Context, src *source.Source, opts Options) (*Report, erro
 type checker struct {
 	src    *source.Source
 	opts   Options
+	mode   mode
 	report *Report
 	ctx    context.Context // of run
 	left   int64           // the work until the next look at the context
@@ -325,11 +326,6 @@ type checker struct {
 	found   hits
 	current int
 	offers  offers
-	// round is the round of repairs that the check is part of; nil if there is none.
-	round *round
-	// then sees each conversation once its repairs are offered, with the fixes that a round may
-	// take; nil if nobody asks for that.
-	then func(plan *repair.Plan, able *fixes) error
 	// kinds count the findings, unless all are kept.
 	kinds map[findingKind]kindCount
 	// now looks at the current conversation. same and placeholder ask about it.
@@ -342,16 +338,9 @@ type checker struct {
 	placer     *placer  // nil before the first use
 	units      *units   // nil if nobody asks for units
 	part       *rowPart // that is checked beside others; nil for a whole source
-	inOrder    bool     // no part is checked beside others
-	// keeps is set if the next round may take from this check what its edits do not touch. Then
-	// reading is that of the source, if it has rows or is a log, and rowOf are the records of the
-	// conversations. recalls lets the reading of a log take records from an earlier one; nil for none.
-	keeps   bool
-	reading *container.Reading
-	rowOf   []int32
-	recalls func(*container.Reading)
 }
 
+// newChecker returns a checker whose mode is checking.
 func newChecker(src *source.Source, opts Options) *checker {
 	if opts.Rules == nil {
 		opts.Rules = rules.All()
@@ -365,6 +354,7 @@ func newChecker(src *source.Source, opts Options) *checker {
 		src: src, opts: opts, report: &Report{Path: src.Name()}, merging: map[int32]bool{}, unreadable: map[int32]bool{},
 		logs: map[source.Span]*repair.Log{},
 	}
+	c.mode = checking{c}
 	c.same, c.placeholder = c.sameCall, c.now.placeholder // once, not for each conversation
 	return c
 }
@@ -374,7 +364,7 @@ func newChecker(src *source.Source, opts Options) *checker {
 func (c *checker) renew() {
 	was := *c
 	*c = *newChecker(was.src, was.opts)
-	c.report, c.ctx, c.left, c.err, c.units, c.then = was.report, was.ctx, was.left, was.err, was.units, was.then
+	c.mode, c.report, c.ctx, c.left, c.err, c.units = was.mode, was.report, was.ctx, was.left, was.err, was.units
 	c.report.Findings, c.report.Rest = Findings{}, nil
 	if was.part != nil {
 		c.part = &rowPart{}
@@ -409,29 +399,7 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 	if c.units != nil {
 		reading.Look(func(rec source.Record) { c.units.begin(c, rec) })
 	}
-	if c.round != nil && c.round.first { // later rounds mostly have nothing left to repair
-		if log := c.logOf(file); log != nil {
-			if reading.Look(log.Read); reading.Follow(log.Format, log.Lenses(), log.Link) {
-				reading.Look(log.Add)
-			}
-		}
-	}
-	if c.keeps && (reading.InRows() || reading.InLog()) {
-		c.reading = reading
-		reading.Keep()
-	}
-	if c.recalls != nil {
-		c.recalls(reading)
-	}
-	conversations := reading.Conversations
-	if c.then == nil && !c.inOrder && reading.SideBySide() && (c.units == nil || reading.InRows()) {
-		conversations = func(yield func(*transcript.Conversation, error) bool) {
-			if err := c.sideBySide(reading); err != nil {
-				yield(nil, err)
-			}
-		}
-	}
-	for conv, err := range conversations {
+	for conv, err := range c.mode.Open(reading) {
 		var not *detect.ErrNotTranscript
 		if errors.As(err, &not) {
 			c.report.Skipped, c.report.SkippedDiscreet = not.Reason, not.Discreet
@@ -445,23 +413,28 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 	if c.units != nil {
 		return c.report, c.units.end(c)
 	}
-	return c.report, c.finish(file)
+	return c.report, c.mode.End()
 }
 
-// next checks the next conversation, or takes the error of reading it. That of a row is one of its unit.
+// next has the mode see the next conversation, or the error of reading it. That of a row is one of its unit.
 func (c *checker) next(conv *transcript.Conversation, err error) error {
 	var lost *container.RecordError
 	switch {
 	case c.units != nil && c.units.started && errors.As(err, &lost):
 		c.units.lose(c, lost)
+		err = nil
 	case err != nil:
-		return err
+		if err = c.mode.Lose(err); err != nil {
+			return err
+		}
 	case c.units != nil:
-		c.units.check(c, conv)
+		err = c.units.check(c, conv)
 	default:
-		c.conversation(conv)
+		err = c.mode.Conversation(conv)
 	}
-	return cmp.Or(c.ctx.Err(), c.err)
+	c.offers.open, c.current = nil, len(c.found.list)
+	c.unfolded, c.now = nil, looker{}
+	return cmp.Or(c.ctx.Err(), err, c.err)
 }
 
 // clean reports whether nothing was found so far, in conversations or in the file.
@@ -470,26 +443,11 @@ func (c *checker) clean() bool {
 	return len(f.Faults)+len(f.Broken)+len(f.Keys)+len(f.Links)+len(c.found.list) == 0
 }
 
-// finish checks the file as a whole and resolves the findings.
-func (c *checker) finish(file *container.File) error {
-	c.file(file)
+// finish ends the search for findings.
+func (c *checker) finish() error {
+	c.offers.open = nil
 	slices.SortStableFunc(c.report.Rest, byKind)
-	if err := cmp.Or(c.err, c.src.Unchanged()); err != nil {
-		return err
-	}
-	// A repair reports the findings before the first round and after the last one.
-	if last := c.round == nil || len(c.round.repairs) == 0; last || c.round.first {
-		return c.place(c.opts.Excerpts, c.src.Size()) // the former are left if the file is not written
-	}
-	return nil
-}
-
-// rules returns the rules to run; a repair runs all of them, because its proof needs them.
-func (c *checker) rules() []*rules.Rule {
-	if c.round != nil {
-		return rules.All()
-	}
-	return c.opts.Rules
+	return cmp.Or(c.err, c.src.Unchanged())
 }
 
 // text returns the text of a span. A source that fails ends the check. Once the check has
@@ -526,14 +484,12 @@ func (c *checker) value(s source.Span) source.Value {
 	return v
 }
 
-func (c *checker) conversation(conv *transcript.Conversation) {
+// conversation checks a conversation. It returns the fixes that a round may take.
+func (c *checker) conversation(conv *transcript.Conversation) *fixes {
 	if c.units != nil {
 		c.units.conversation(conv)
 	}
 	c.dials = append(c.dials, conv.Dialect)
-	if c.reading != nil {
-		c.rowOf = append(c.rowOf, int32(c.report.File.Records))
-	}
 	c.unfolded = conv.Unfolded
 	for i := range conv.Calls {
 		if conv.Calls[i].Counts() {
@@ -582,7 +538,7 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	}
 	c.unrepaired = d.CheckOnly != "" || conv.Unfolded != nil && !conv.Unfolded.Editable()
 	work := workOfValue * int64(1+len(conv.Messages)+len(conv.Blocks)+len(conv.Calls)+len(conv.Results))
-	for _, r := range c.rules() {
+	for _, r := range c.mode.Rules() {
 		if c.goesOn(work) {
 			rc.Run(r)
 		}
@@ -594,15 +550,12 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	if conv.Enveloped && conv.Unfolded == nil {
 		plan.Log = c.log(d, conv)
 	}
+	if c.err != nil {
+		return nil
+	}
 	var able *fixes
-	if c.err == nil {
-		able, c.err = c.offer(plan)
-	}
-	if c.err == nil && c.then != nil {
-		c.err = c.then(plan, able)
-	}
-	c.offers.open, c.current = nil, len(c.found.list)
-	c.unfolded, c.now = nil, looker{}
+	able, c.err = c.offer(plan)
+	return able
 }
 
 // log returns the log whose records hold the messages of a conversation, or nil if they are
@@ -621,7 +574,7 @@ func (c *checker) log(d *dialect.Dialect, conv *transcript.Conversation) *repair
 func (c *checker) logIn(d *dialect.Dialect, at source.Span) *repair.Log {
 	if c.logs[at] == nil {
 		c.logs[at] = repair.NewLog(c.src, d.Log, at)
-		c.logs[at].Trial = c.round == nil && !c.opts.Edits
+		c.logs[at].Trial = !c.mode.Repairs() && !c.opts.Edits
 	}
 	return c.logs[at]
 }
@@ -688,7 +641,9 @@ func (c *checker) sameCall(a, b int) bool {
 	return x.Name.Raw == y.Name.Raw && x.Args.Len() == y.Args.Len() && c.text(x.Args) == c.text(y.Args)
 }
 
-func (c *checker) file(file *container.File) {
+// file checks the file as a whole, once its conversations were.
+func (c *checker) file() {
+	file := c.report.File
 	fc := &rules.FileContext{
 		Faults: file.Faults, Keys: file.Keys, Links: file.Links, Branches: file.Branches, Lines: file.Framing == source.FramingLines,
 		Text: c.text, Broken: c.broken, Emit: c.emit,
@@ -703,7 +658,7 @@ func (c *checker) file(file *container.File) {
 			c.unreadable[f.Record] = true
 		}
 	}
-	for _, r := range c.rules() {
+	for _, r := range c.mode.Rules() {
 		fc.Run(r)
 	}
 	if file.CheckOnly = cmp.Or(file.CheckOnly, c.opts.CheckOnly); file.CheckOnly != "" {
@@ -716,10 +671,6 @@ func (c *checker) file(file *container.File) {
 	if c.err == nil {
 		c.err = c.offerOnFile()
 	}
-	if c.err == nil && c.round != nil {
-		c.err = c.round.file(c, c.offered())
-	}
-	c.offers.open = nil
 }
 
 // torn yields the bytes of a file that may be the beginning of a record.
@@ -781,11 +732,8 @@ func (c *checker) emit(found rules.Finding) {
 	}
 	c.emitted = found
 	f := &c.emitted
-	if c.round != nil {
-		c.round.emits(f)
-		if !slices.Contains(c.opts.Rules, f.Rule) {
-			return
-		}
+	if !c.mode.Emits(f) {
+		return
 	}
 	if s, set := c.opts.Severity[f.Rule.Name]; set {
 		f.Severity = s

@@ -23,7 +23,7 @@ func (c *checker) place(excerpts bool, end int64) error {
 	p.texts, p.details = unpacker{packed: &c.found.packed}, unpacker{packed: &c.offers.details}
 	c.found.sort(&p.texts)
 	list := c.found.list
-	if !c.keeps { // nobody reads hits and offers again
+	if !c.mode.Again() { // nobody reads hits and offers again
 		for i := range list {
 			p.texts.expect(list[i].texts)
 			if n := list[i].operation; n > 0 {

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"sync"
 
 	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/container"
 	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // A rowPart is rows that were checked beside others: all of a stretch, or one in which something was
@@ -131,6 +133,21 @@ func (w *rowChecker) ended(row *Unit) error {
 	p.units = []Unit{*row}
 	w.begin()
 	return nil
+}
+
+// beside is the mode of a check whose parts are checked side by side if they can be.
+type beside struct{ checking }
+
+// Open implements mode.
+func (c beside) Open(r *container.Reading) iter.Seq2[*transcript.Conversation, error] {
+	if !r.SideBySide() || c.units != nil && !r.InRows() {
+		return r.Conversations
+	}
+	return func(yield func(*transcript.Conversation, error) bool) {
+		if err := c.sideBySide(r); err != nil {
+			yield(nil, err)
+		}
+	}
 }
 
 // sideBySide checks stretches of rows on several goroutines, and joins what they find in the order of

@@ -127,23 +127,28 @@ type trimmer struct {
 	log       *logTrimmer // nil if it is no session log
 }
 
-// read checks a source with all rules and passes its conversations to the trimmer.
-func (t *trimmer) read(ctx context.Context, src *source.Source, opts Options) (*round, *Report, error) {
-	opts.Edits, opts.Excerpts = false, false
-	r := &round{settler: &settler{opts: FixOptions{Options: opts}, did: map[ruleIn]bool{}}, last: true}
-	t.has = account{}
-	c := newChecker(src, opts)
-	c.joins(r)
-	c.then = func(plan *repair.Plan, able *fixes) error {
-		if err := r.conversation(c, plan, able); err != nil {
-			return err
-		}
-		t.conversation(c, plan)
-		return c.err
+// trimming is the mode of a check of what is trimmed, before and after.
+type trimming struct {
+	proving
+	trimmer *trimmer
+}
+
+// Conversation implements mode.
+func (c trimming) Conversation(conv *transcript.Conversation) error {
+	if c.conversation(conv); c.err == nil {
+		c.trimmer.conversation(c.checker, &c.now.plan)
 	}
-	t.seen = 0
+	return c.err
+}
+
+// read checks a source and passes its conversations to the trimmer.
+func (t *trimmer) read(ctx context.Context, src *source.Source, opts Options) (*totals, *Report, error) {
+	opts.Edits, opts.Excerpts = false, false
+	t.has, t.seen = account{}, 0
+	c, found := newChecker(src, opts), &totals{}
+	c.mode = trimming{proving{checking{c}, found}, t}
 	rep, err := c.run(ctx)
-	return r, rep, err
+	return found, rep, err
 }
 
 // refuses returns an error if files of this kind are not trimmed.
@@ -619,7 +624,7 @@ func (t *trimmer) exceeds(size int64, tokens float64) error {
 }
 
 // prove reads the result and compares it with the original.
-func (t *trimmer) prove(ctx context.Context, pieces *edit.Pieces, opts Options, before *round) error {
+func (t *trimmer) prove(ctx context.Context, pieces *edit.Pieces, opts Options, before *totals) error {
 	was := t.out.Before
 	after, rep, err := t.read(ctx, pieces.Source(), opts)
 	if err == nil && opts.Dialect == nil && (rep.Skipped != "" || rep.File.Dialect != was.File.Dialect) {

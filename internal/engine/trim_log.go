@@ -574,7 +574,7 @@ func (l *logTrimmer) measure(h *trim.History) {
 }
 
 // trim cuts the log and proves the result.
-func (l *logTrimmer) trim(ctx context.Context, opts Options, before *round) (*Trimmed, error) {
+func (l *logTrimmer) trim(ctx context.Context, opts Options, before *totals) (*Trimmed, error) {
 	alone := opts.Dialect == nil // the log shows what it is
 	opts.Dialect = l.d
 	l.out.Messages, l.out.list = len(l.said), "messages"
@@ -672,7 +672,7 @@ func (l *logTrimmer) apply(edits []edit.Edit) (*source.Source, error) {
 
 // proveLog compares each record of the result with the original, and then proves the result as that of
 // any history.
-func (l *logTrimmer) proveLog(ctx context.Context, pieces *edit.Pieces, opts Options, before *round) error {
+func (l *logTrimmer) proveLog(ctx context.Context, pieces *edit.Pieces, opts Options, before *totals) error {
 	l.pass = 3
 	if err := l.prove(ctx, pieces, opts, before); err != nil {
 		return err

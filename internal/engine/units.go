@@ -53,7 +53,9 @@ type Unit struct {
 // Units checks a source like Check and passes its units to take, in order. Rows are passed
 // while the source is read, so nothing grows with their number. The report has no findings.
 func Units(ctx context.Context, src *source.Source, opts Options, take func(*Unit) error) (*Report, error) {
-	return newChecker(src, opts).inUnits(ctx, take)
+	c := newChecker(src, opts)
+	c.mode = beside{checking{c}}
+	return c.inUnits(ctx, take)
 }
 
 // inUnits is Units.
@@ -152,15 +154,15 @@ func (u *units) conversation(conv *transcript.Conversation) {
 }
 
 // check checks a conversation. A panic in a row is one of that row.
-func (u *units) check(c *checker, conv *transcript.Conversation) {
+func (u *units) check(c *checker, conv *transcript.Conversation) (err error) {
 	if !u.started {
-		c.conversation(conv)
-		return
+		return c.mode.Conversation(conv)
 	}
-	var err error
-	if func() { defer contain.Catch(&err); c.conversation(conv) }(); err != nil {
-		u.lose(c, err)
+	var caught error
+	if func() { defer contain.Catch(&caught); err = c.mode.Conversation(conv) }(); caught != nil {
+		u.lose(c, caught)
 	}
+	return err
 }
 
 // lose notes that the current row cannot be checked.
@@ -206,7 +208,7 @@ func (u *units) judge(c *checker) (caught error) {
 	if d := c.opts.Dialects.ByName(file.Dialect); d != nil { // as it will be known of the file
 		file.CheckOnly = cmp.Or(d.CheckOnly, file.CheckOnly)
 	}
-	c.file(file)
+	c.file()
 	if c.err == nil {
 		c.err = c.place(false, u.row.Span.End) // the next row is not known yet
 	}
@@ -242,9 +244,8 @@ func (u *units) end(c *checker) error {
 		}
 		return cmp.Or(c.err, c.src.Unchanged())
 	}
-	file := c.report.File
-	c.file(file)
-	if err := cmp.Or(c.err, c.src.Unchanged()); err != nil {
+	c.file()
+	if err := c.finish(); err != nil {
 		return err
 	}
 	if err := c.place(false, c.src.Size()); err != nil {
