@@ -282,7 +282,7 @@ func (c *checker) seen(r *rules.Rule, s rules.Severity) bool {
 // Check reads a source and reports what is wrong with it.
 func Check(ctx context.Context, src *source.Source, opts Options) (*Report, error) {
 	c := newChecker(src, opts)
-	c.mode = beside{checking{c}}
+	c.mode = beside{checking{c}, (*rowChecker).alone, c.untried}
 	rep, err := c.run(ctx)
 	if errors.Is(err, errTried) {
 		return newChecker(src, opts).run(ctx)
@@ -301,17 +301,12 @@ type checker struct {
 	dials  []string // by conversation from firstDial on: its dialect
 	// firstDial is the first conversation in dials.
 	firstDial int
-	// merging are the records with ids that would become equal to other ids if halves of
-	// surrogate pairs were replaced.
-	merging map[int32]bool
 	// unreadable are the records that JSON pointers cannot lead into.
 	unreadable map[int32]bool
 	// declared are the tools of the object at holder.
 	holder   source.Span
 	declared *schema.Tools
 	schemas  schema.Cache
-	// tried is the number of bytes of messages on which repairs were tried.
-	tried int64
 	// repairs is what the plans of all conversations share.
 	repairs repair.Memory
 	// tears are the records of the file that are cut off.
@@ -321,13 +316,7 @@ type checker struct {
 	// unfolded maps the spans of the current conversation; nil if they are spans of the
 	// source.
 	unfolded *unfold.Unfolded
-	// found are the kept findings, those about the current conversation or about the file from
-	// current on. offers are the repairs that they request.
-	found   hits
-	current int
-	offers  offers
-	// kinds count the findings, unless all are kept.
-	kinds map[findingKind]kindCount
+	finds
 	// now looks at the current conversation. same and placeholder ask about it.
 	now         looker
 	same        func(a, b int) bool
@@ -335,9 +324,24 @@ type checker struct {
 	emitted     rules.Finding // the last one
 	// unrepaired is set while a conversation is read that is never repaired.
 	unrepaired bool
-	placer     *placer  // nil before the first use
-	units      *units   // nil if nobody asks for units
-	part       *rowPart // that is checked beside others; nil for a whole source
+	placer     *placer // nil before the first use
+}
+
+// finds are what was found in a source, or in a part of it that is checked beside others.
+type finds struct {
+	// found are the kept findings, those about the current conversation or about the file from
+	// current on. offers are the repairs that they request.
+	found   hits
+	current int
+	offers  offers
+	// kinds count the findings, unless all are kept. each has the kind of each of found in a part.
+	kinds map[findingKind]kindCount
+	each  []findingKind
+	// tried is the number of bytes of messages on which repairs were tried.
+	tried int64
+	// merging are the records with ids that would become equal to other ids if halves of
+	// surrogate pairs were replaced.
+	merging map[int32]bool
 }
 
 // newChecker returns a checker whose mode is checking.
@@ -351,8 +355,8 @@ func newChecker(src *source.Source, opts Options) *checker {
 		}
 	}
 	c := &checker{
-		src: src, opts: opts, report: &Report{Path: src.Name()}, merging: map[int32]bool{}, unreadable: map[int32]bool{},
-		logs: map[source.Span]*repair.Log{},
+		src: src, opts: opts, report: &Report{Path: src.Name()}, unreadable: map[int32]bool{}, logs: map[source.Span]*repair.Log{},
+		finds: finds{merging: map[int32]bool{}},
 	}
 	c.mode = checking{c}
 	c.same, c.placeholder = c.sameCall, c.now.placeholder // once, not for each conversation
@@ -364,11 +368,8 @@ func newChecker(src *source.Source, opts Options) *checker {
 func (c *checker) renew() {
 	was := *c
 	*c = *newChecker(was.src, was.opts)
-	c.mode, c.report, c.ctx, c.left, c.err, c.units = was.mode, was.report, was.ctx, was.left, was.err, was.units
+	c.mode, c.report, c.ctx, c.left, c.err = was.mode, was.report, was.ctx, was.left, was.err
 	c.report.Findings, c.report.Rest = Findings{}, nil
-	if was.part != nil {
-		c.part = &rowPart{}
-	}
 	c.firstDial, c.dials = c.report.File.Conversations, nil
 	c.same, c.placeholder = c.sameCall, c.now.placeholder
 }
@@ -396,9 +397,6 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 	reading := container.Open(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect, Request: c.opts.Request})
 	file := reading.File
 	c.report.File = file
-	if c.units != nil {
-		reading.Look(func(rec source.Record) { c.units.begin(c, rec) })
-	}
 	for conv, err := range c.mode.Open(reading) {
 		var not *detect.ErrNotTranscript
 		if errors.As(err, &not) {
@@ -410,26 +408,16 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 		}
 	}
 	defer func() { file.Document = source.Record{} }() // it holds the file's bytes
-	if c.units != nil {
-		return c.report, c.units.end(c)
-	}
 	return c.report, c.mode.End()
 }
 
-// next has the mode see the next conversation, or the error of reading it. That of a row is one of its unit.
+// next has the mode see the next conversation, or the error of reading it.
 func (c *checker) next(conv *transcript.Conversation, err error) error {
-	var lost *container.RecordError
-	switch {
-	case c.units != nil && c.units.started && errors.As(err, &lost):
-		c.units.lose(c, lost)
-		err = nil
-	case err != nil:
+	if err != nil {
 		if err = c.mode.Lose(err); err != nil {
 			return err
 		}
-	case c.units != nil:
-		err = c.units.check(c, conv)
-	default:
+	} else {
 		err = c.mode.Conversation(conv)
 	}
 	c.offers.open, c.current = nil, len(c.found.list)
@@ -486,9 +474,6 @@ func (c *checker) value(s source.Span) source.Value {
 
 // conversation checks a conversation. It returns the fixes that a round may take.
 func (c *checker) conversation(conv *transcript.Conversation) *fixes {
-	if c.units != nil {
-		c.units.conversation(conv)
-	}
 	c.dials = append(c.dials, conv.Dialect)
 	c.unfolded = conv.Unfolded
 	for i := range conv.Calls {
@@ -759,9 +744,7 @@ func (c *checker) emit(found rules.Finding) {
 			f.Related[i].Span = c.unfolded.Origin(f.Related[i].Span)
 		}
 	}
-	if c.part != nil {
-		c.part.kinds = append(c.part.kinds, kind)
-	}
+	c.mode.Kept(kind)
 	c.offers.ask(f.Fix)
 	if f.Conversation >= 0 {
 		out.Dialect = c.dials[f.Conversation-c.firstDial]

@@ -177,7 +177,7 @@ func TestTriedSideBySide(t *testing.T) {
 	src.SetWindow(window)
 	src.SetJobs(0, 3)
 	c := newChecker(src, opts)
-	c.mode = beside{checking{c}}
+	c.mode = beside{checking{c}, (*rowChecker).alone, c.untried}
 	if _, err := c.run(t.Context()); !errors.Is(err, errTried) {
 		t.Errorf("the conversations were checked side by side: %v", err)
 	}

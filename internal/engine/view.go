@@ -31,9 +31,9 @@ func See(ctx context.Context, src *source.Source, opts Options, see func(*View) 
 
 // SeeUnits checks a source like Units, and passes each conversation to see before its unit to take.
 func SeeUnits(ctx context.Context, src *source.Source, opts Options, see func(*View) error, take func(*Unit) error) (*Report, error) {
-	c := newChecker(src, opts)
-	c.mode = seeing{checking{c}, see}
-	return c.inUnits(ctx, take)
+	u := newUnits(src, opts, take)
+	u.mode = seeing{checking{u.checker}, see}
+	return u.check(ctx)
 }
 
 // seeing is the mode of a check that passes each conversation on.
