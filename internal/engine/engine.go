@@ -25,7 +25,6 @@ import (
 	"github.com/toolguard/toolguard/internal/schema"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
-	"github.com/toolguard/toolguard/internal/unfold"
 )
 
 // Options select what a check looks at, and how severe its findings are.
@@ -246,7 +245,7 @@ func (c *checker) kindOf(f *rules.Finding) findingKind {
 		return findingKind{}
 	}
 	k := findingKind{rule: f.Rule, severity: f.Severity, most: most}
-	if f.Fix != nil && !c.unrepaired {
+	if f.Fix != nil && !c.now.unrepaired {
 		k.repairs, k.class, k.byStrategy = true, f.Fix.Class, f.Fix.ByStrategy || !c.opts.asked(f.Rule, f.Severity)
 	}
 	return k
@@ -290,41 +289,52 @@ func Check(ctx context.Context, src *source.Source, opts Options) (*Report, erro
 	return rep, err
 }
 
+// A checker checks a source. What it knows is grouped by what that is about, or how long it holds.
 type checker struct {
 	src    *source.Source
 	opts   Options
 	mode   mode
 	report *Report
-	ctx    context.Context // of run
-	left   int64           // the work until the next look at the context
-	err    error
-	dials  []string // by conversation from firstDial on: its dialect
+	progress
+	known
+	finds
+	reused
+	now    looker  // looks at the current conversation
+	placer *placer // nil before the first use
+}
+
+// progress is how far a check is.
+type progress struct {
+	ctx  context.Context // of run
+	left int64           // the work until the next look at the context
+	err  error
+}
+
+// known is what is known of a source, or of the current row if rows are units.
+type known struct {
+	dials []string // by conversation from firstDial on: its dialect
 	// firstDial is the first conversation in dials.
 	firstDial int
 	// unreadable are the records that JSON pointers cannot lead into.
 	unreadable map[int32]bool
+	// tears are the records of the file that are cut off.
+	tears repair.Tears
+	// logs are the session logs in the file, by the spans of their record lists.
+	logs map[source.Span]*repair.Log
+}
+
+// reused is what one conversation leaves to the next, so that it is not made for each.
+type reused struct {
 	// declared are the tools of the object at holder.
 	holder   source.Span
 	declared *schema.Tools
 	schemas  schema.Cache
 	// repairs is what the plans of all conversations share.
 	repairs repair.Memory
-	// tears are the records of the file that are cut off.
-	tears repair.Tears
-	// logs are the session logs in the file, by the spans of their record lists.
-	logs map[source.Span]*repair.Log
-	// unfolded maps the spans of the current conversation; nil if they are spans of the
-	// source.
-	unfolded *unfold.Unfolded
-	finds
-	// now looks at the current conversation. same and placeholder ask about it.
-	now         looker
+	// same and placeholder ask the looker about its conversation.
 	same        func(a, b int) bool
 	placeholder func(result int32) bool
 	emitted     rules.Finding // the last one
-	// unrepaired is set while a conversation is read that is never repaired.
-	unrepaired bool
-	placer     *placer // nil before the first use
 }
 
 // finds are what was found in a source, or in a part of it that is checked beside others.
@@ -354,24 +364,25 @@ func newChecker(src *source.Source, opts Options) *checker {
 			opts.Rules = append(slices.Clip(opts.Rules), r)
 		}
 	}
-	c := &checker{
-		src: src, opts: opts, report: &Report{Path: src.Name()}, unreadable: map[int32]bool{}, logs: map[source.Span]*repair.Log{},
-		finds: finds{merging: map[int32]bool{}},
-	}
+	c := &checker{src: src, opts: opts, report: &Report{Path: src.Name()}}
 	c.mode = checking{c}
-	c.same, c.placeholder = c.sameCall, c.now.placeholder // once, not for each conversation
+	c.begin()
 	return c
+}
+
+// begin begins to know and to find something.
+func (c *checker) begin() {
+	c.known = known{unreadable: map[int32]bool{}, logs: map[source.Span]*repair.Log{}}
+	c.finds = finds{merging: map[int32]bool{}}
+	c.same, c.placeholder = c.now.same, c.now.placeholder
 }
 
 // renew throws away what the checker keeps between rows, because a panic may have left it half
 // written.
 func (c *checker) renew() {
-	was := *c
-	*c = *newChecker(was.src, was.opts)
-	c.mode, c.report, c.ctx, c.left, c.err = was.mode, was.report, was.ctx, was.left, was.err
-	c.report.Findings, c.report.Rest = Findings{}, nil
-	c.firstDial, c.dials = c.report.File.Conversations, nil
-	c.same, c.placeholder = c.sameCall, c.now.placeholder
+	*c = checker{src: c.src, opts: c.opts, mode: c.mode, report: c.report, progress: c.progress}
+	c.begin()
+	c.report.Findings, c.report.Rest, c.firstDial = Findings{}, nil, c.report.File.Conversations
 }
 
 // lookEvery is the number of bytes after which a check looks at its context. A finding and a
@@ -408,20 +419,17 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 		}
 	}
 	defer func() { file.Document = source.Record{} }() // it holds the file's bytes
-	return c.report, c.mode.End()
+	if err := c.mode.End(); err != nil {
+		return nil, err
+	}
+	return c.report, nil
 }
 
 // next has the mode see the next conversation, or the error of reading it.
 func (c *checker) next(conv *transcript.Conversation, err error) error {
-	if err != nil {
-		if err = c.mode.Lose(err); err != nil {
-			return err
-		}
-	} else {
-		err = c.mode.Conversation(conv)
-	}
+	err = c.mode.Conversation(conv, err)
 	c.offers.open, c.current = nil, len(c.found.list)
-	c.unfolded, c.now = nil, looker{}
+	c.now = looker{}
 	return cmp.Or(c.ctx.Err(), err, c.err)
 }
 
@@ -447,8 +455,8 @@ func (c *checker) bytes(s source.Span) []byte {
 	if !c.goesOn(workOfValue + s.Len()) {
 		return nil
 	}
-	if c.unfolded != nil {
-		return c.unfolded.Bytes(s)
+	if c.now.unfolded != nil {
+		return c.now.unfolded.Bytes(s)
 	}
 	b, err := c.src.View(s)
 	if err != nil && c.err == nil {
@@ -462,8 +470,8 @@ func (c *checker) value(s source.Span) source.Value {
 	if !c.goesOn(workOfValue + s.Len()) {
 		return source.Value{}
 	}
-	if c.unfolded != nil {
-		return source.NewValue(c.unfolded.Bytes(s), s.Start)
+	if c.now.unfolded != nil {
+		return source.NewValue(c.now.unfolded.Bytes(s), s.Start)
 	}
 	v, err := c.src.Value(s)
 	if err != nil && c.err == nil {
@@ -472,10 +480,8 @@ func (c *checker) value(s source.Span) source.Value {
 	return v
 }
 
-// conversation checks a conversation. It returns the fixes that a round may take.
-func (c *checker) conversation(conv *transcript.Conversation) *fixes {
+func (c *checker) conversation(conv *transcript.Conversation) {
 	c.dials = append(c.dials, conv.Dialect)
-	c.unfolded = conv.Unfolded
 	for i := range conv.Calls {
 		if conv.Calls[i].Counts() {
 			c.report.Calls++
@@ -503,7 +509,7 @@ func (c *checker) conversation(conv *transcript.Conversation) *fixes {
 	}
 	conv.Merged = prof.Merges
 	now := &c.now
-	now.c, now.dialect, now.paths = c, d, d.Members
+	now.c, now.dialect, now.paths, now.unfolded = c, d, d.Members, conv.Unfolded
 	rc, plan := &now.context, &now.plan
 	*rc = rules.Context{
 		Looker: now, Conversation: conv, Profile: prof, Native: native, Named: named, NumericIDs: d.NumericIDs && c.opts.Target == nil, AnyIDs: d.AnyIDs,
@@ -521,26 +527,22 @@ func (c *checker) conversation(conv *transcript.Conversation) *fixes {
 	if conv.Unfolded != nil {
 		plan.Source = conv.Unfolded.Source()
 	}
-	c.unrepaired = d.CheckOnly != "" || conv.Unfolded != nil && !conv.Unfolded.Editable()
+	now.unrepaired = d.CheckOnly != "" || conv.Unfolded != nil && !conv.Unfolded.Editable()
 	work := workOfValue * int64(1+len(conv.Messages)+len(conv.Blocks)+len(conv.Calls)+len(conv.Results))
 	for _, r := range c.mode.Rules() {
 		if c.goesOn(work) {
 			rc.Run(r)
 		}
 	}
-	if c.unrepaired {
+	if now.unrepaired {
 		c.withhold(d.CheckOnly)
 	}
-	c.unrepaired = false
 	if conv.Enveloped && conv.Unfolded == nil {
 		plan.Log = c.log(d, conv)
 	}
-	if c.err != nil {
-		return nil
+	if c.err == nil {
+		now.able, c.err = c.offer(plan)
 	}
-	var able *fixes
-	able, c.err = c.offer(plan)
-	return able
 }
 
 // log returns the log whose records hold the messages of a conversation, or nil if they are
@@ -610,20 +612,6 @@ func (c *checker) tools(conv *transcript.Conversation, rc *rules.Context) {
 	if rc.Tools == nil && c.declared != nil {
 		rc.Tools = c.declared
 	}
-}
-
-// sameCall reports whether two calls with one id are copies of each other. If a call has no
-// field of its own for its arguments, the whole call is compared.
-func (c *checker) sameCall(a, b int) bool {
-	conv := c.now.context.Conversation
-	x, y := &conv.Calls[a], &conv.Calls[b]
-	if x.Kind != y.Kind {
-		return false
-	}
-	if x.Args.IsZero() && y.Args.IsZero() {
-		return c.text(conv.Blocks[x.Block].Span) == c.text(conv.Blocks[y.Block].Span)
-	}
-	return x.Name.Raw == y.Name.Raw && x.Args.Len() == y.Args.Len() && c.text(x.Args) == c.text(y.Args)
 }
 
 // file checks the file as a whole, once its conversations were.
@@ -734,14 +722,14 @@ func (c *checker) emit(found rules.Finding) {
 	if now := &c.now.context; now.Conversation != nil && f.Conversation >= 0 {
 		out.Index, out.Place = now.Place(f.Span)
 	}
-	if c.unfolded != nil {
-		if c.unfolded.Packed(f.Span) {
-			f.Message += inBase64(c.unfolded.Bytes(f.Span))
+	if c.now.unfolded != nil {
+		if c.now.unfolded.Packed(f.Span) {
+			f.Message += inBase64(c.now.unfolded.Bytes(f.Span))
 		}
-		f.Span = c.unfolded.Origin(f.Span)
+		f.Span = c.now.unfolded.Origin(f.Span)
 		f.Related = slices.Clone(f.Related)
 		for i := range f.Related {
-			f.Related[i].Span = c.unfolded.Origin(f.Related[i].Span)
+			f.Related[i].Span = c.now.unfolded.Origin(f.Related[i].Span)
 		}
 	}
 	c.mode.Kept(kind)

@@ -13,10 +13,9 @@ import (
 type mode interface {
 	// Open begins the check of a source, and returns its conversations.
 	Open(*container.Reading) iter.Seq2[*transcript.Conversation, error]
-	// Conversation has the checker check a conversation, and uses what it finds.
-	Conversation(*transcript.Conversation) error
-	// Lose takes the error of reading a conversation, and returns it unless the check goes on without that.
-	Lose(error) error
+	// Conversation has the checker check a conversation, and uses what it finds. If reading it failed, it
+	// returns that error, unless the check goes on without the conversation.
+	Conversation(*transcript.Conversation, error) error
 	// End ends the check, once all conversations were seen.
 	End() error
 	// Rules returns the rules to run.
@@ -29,8 +28,6 @@ type mode interface {
 	Kept(findingKind)
 	// Repairs reports whether repairs are made. Otherwise they are only tried.
 	Repairs() bool
-	// Again reports whether hits and offers are read again after they were placed.
-	Again() bool
 }
 
 // checking is the mode of a check of which only the report is of interest. Other modes differ from it.
@@ -42,13 +39,13 @@ func (checking) Open(r *container.Reading) iter.Seq2[*transcript.Conversation, e
 }
 
 // Conversation implements mode.
-func (c checking) Conversation(conv *transcript.Conversation) error {
+func (c checking) Conversation(conv *transcript.Conversation, err error) error {
+	if err != nil {
+		return err
+	}
 	c.conversation(conv)
 	return c.err
 }
-
-// Lose implements mode.
-func (checking) Lose(err error) error { return err }
 
 // End implements mode.
 func (c checking) End() error {
@@ -56,23 +53,12 @@ func (c checking) End() error {
 	if err := c.finish(); err != nil {
 		return err
 	}
-	return c.place(c.opts.Excerpts, c.src.Size())
+	return c.place(c.src.Size(), false)
 }
 
-// Rules implements mode.
-func (c checking) Rules() []*rules.Rule { return c.opts.Rules }
-
-// Emits implements mode.
+// Rules and the other answers are those of a check that nothing else is asked of.
+func (c checking) Rules() []*rules.Rule    { return c.opts.Rules }
 func (checking) Emits(*rules.Finding) bool { return true }
-
-// Needs implements mode.
 func (checking) Needs(*rules.Finding) bool { return false }
-
-// Kept implements mode.
-func (checking) Kept(findingKind) {}
-
-// Repairs implements mode.
-func (checking) Repairs() bool { return false }
-
-// Again implements mode.
-func (checking) Again() bool { return false }
+func (checking) Kept(findingKind)          {}
+func (checking) Repairs() bool             { return false }

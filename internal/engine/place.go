@@ -13,17 +13,18 @@ import (
 )
 
 // place sorts the findings and resolves their positions. It reads the source once for lines
-// and columns, and each record with findings once. end is where the last known record ends.
-func (c *checker) place(excerpts bool, end int64) error {
+// and columns, and each record with findings once. end is where the last known record ends. again says that somebody
+// will read hits and offers again.
+func (c *checker) place(end int64, again bool) error {
 	if c.placer == nil {
-		c.placer = &placer{checker: c, excerpts: excerpts, lines: source.NewLines(c.src)}
+		c.placer = &placer{checker: c, lines: source.NewLines(c.src)}
 	}
 	p := c.placer
 	p.end = end
 	p.texts, p.details = unpacker{packed: &c.found.packed}, unpacker{packed: &c.offers.details}
 	c.found.sort(&p.texts)
 	list := c.found.list
-	if !c.mode.Again() { // nobody reads hits and offers again
+	if !again {
 		for i := range list {
 			p.texts.expect(list[i].texts)
 			if n := list[i].operation; n > 0 {
@@ -44,7 +45,6 @@ func (c *checker) place(excerpts bool, end int64) error {
 // A placer resolves one finding after another.
 type placer struct {
 	*checker
-	excerpts       bool
 	end            int64
 	texts, details unpacker // of the hits and of the offers
 	lines          *source.Lines
@@ -117,7 +117,7 @@ func (p *placer) record(at []hit) error {
 		if err := p.positions(f); err != nil {
 			return err
 		}
-		if p.excerpts {
+		if p.opts.Excerpts {
 			f.Excerpt = p.excerpt(f.Span, f.Start)
 			for k, r := range f.Related {
 				f.RelatedExcerpts = append(f.RelatedExcerpts, p.excerpt(r.Span, f.RelatedAt[2*k]))

@@ -34,6 +34,8 @@ type totals struct {
 	unanswered int            // calls without a result; those of a dataset are only infos
 }
 
+func newTotals() totals { return totals{counts: map[counted]int{}, found: map[ruleIn]int{}} }
+
 // A counted is a family of rules in a conversation, -1 for the file.
 type counted struct {
 	family       string
@@ -44,9 +46,6 @@ type counted struct {
 // add adds a finding.
 func (t *totals) add(f *rules.Finding) {
 	if f.Severity >= rules.Warning {
-		if t.counts == nil {
-			t.counts, t.found = map[counted]int{}, map[ruleIn]int{}
-		}
 		for _, least := range counting {
 			if f.Severity >= least {
 				t.counts[counted{familyOf(f), f.Conversation, least}]++

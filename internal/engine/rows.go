@@ -31,7 +31,7 @@ type rowStretch struct {
 	parts []*rowPart
 	text  container.Text
 	err   error
-	done  chan struct{}
+	check sync.WaitGroup
 }
 
 // A rowChecker checks stretches of rows on its own goroutine. It is the mode of that check.
@@ -160,7 +160,7 @@ func (c beside) sideBySide(reading *container.Reading) error {
 		defer close(work)
 		if err := contain.Do(func() error { c.stretches(ctx, reading, work, parts); return nil }); err != nil {
 			select {
-			case parts <- failed(err):
+			case parts <- &rowStretch{err: err}:
 			case <-ctx.Done(): // nobody joins any more
 			}
 		}
@@ -181,7 +181,7 @@ func (c beside) sideBySide(reading *container.Reading) error {
 					w = nil // what it has learnt may be half written
 				}
 				p.err = cmp.Or(p.err, err)
-				close(p.done)
+				p.check.Done()
 			}
 			if w != nil {
 				w.in.Release()
@@ -198,10 +198,9 @@ func (c beside) sideBySide(reading *container.Reading) error {
 // them.
 func (c beside) stretches(ctx context.Context, reading *container.Reading, work, parts chan<- *rowStretch) {
 	for at, err := range reading.Stretches() {
-		p := &rowStretch{at: at, done: make(chan struct{})}
-		if err != nil {
-			p = failed(err)
-		} else {
+		p := &rowStretch{at: at, err: err}
+		if err == nil {
+			p.check.Add(1)
 			select {
 			case work <- p:
 			case <-ctx.Done():
@@ -223,27 +222,17 @@ func (st *rowStretch) doubted() bool {
 	})
 }
 
-// failed returns a stretch that could not be checked.
-func failed(err error) *rowStretch {
-	p := &rowStretch{err: err, done: make(chan struct{})}
-	close(p.done)
-	return p
-}
-
 // joinAll joins stretches. If a record reaches into the next stretch, it reads both as one.
 func (c beside) joinAll(ctx context.Context, reading *container.Reading, parts <-chan *rowStretch) error {
-	var own *rowChecker
+	own := sync.OnceValue(func() *rowChecker { return c.newRowChecker(ctx, reading) })
 	again := func(at source.Stretch) (*rowStretch, error) {
-		if own == nil {
-			own = c.newRowChecker(ctx, reading)
-		}
 		st := &rowStretch{at: at}
-		own.check(st)
+		own().check(st)
 		return st, st.err
 	}
 	wasted := int64(0)
 	for st := range parts {
-		<-st.done
+		st.check.Wait()
 		if st.err != nil {
 			return st.err
 		}
@@ -252,7 +241,7 @@ func (c beside) joinAll(ctx context.Context, reading *container.Reading, parts <
 			if !more {
 				break
 			}
-			<-next.done
+			next.check.Wait()
 			var err error
 			if st, err = again(source.Stretch{From: st.at.From, To: next.at.To}); err != nil {
 				return err

@@ -442,6 +442,7 @@ type roundChecker struct {
 }
 
 func newRoundChecker(src *source.Source, opts Options, r *round) *roundChecker {
+	r.totals = newTotals()
 	c := &roundChecker{proving: proving{checking{newChecker(src, opts)}, &r.totals}, round: r}
 	c.mode = c
 	return c
@@ -466,16 +467,52 @@ func (c *roundChecker) Open(r *container.Reading) iter.Seq2[*transcript.Conversa
 	return r.Conversations
 }
 
-// Conversation implements mode.
-func (c *roundChecker) Conversation(conv *transcript.Conversation) error {
+// Conversation implements mode. It takes the fixes that the findings request. Operations on the results of one
+// turn become one fix if possible.
+func (c *roundChecker) Conversation(conv *transcript.Conversation, err error) error {
 	if c.reading != nil {
 		c.rowOf = append(c.rowOf, int32(c.report.File.Records))
 	}
-	able := c.conversation(conv)
-	if c.err != nil {
-		return c.err
+	if err = c.checking.Conversation(conv, err); err != nil {
+		return err
 	}
-	return c.round.conversation(c.checker, &c.now.plan, able)
+	r, plan := c.round, &c.now.plan
+	r.facts.add(plan)
+	r.named = r.named || c.now.context.Named
+	r.mixed = r.mixed || r.spoken != "" && r.spoken != conv.Dialect ||
+		slices.ContainsFunc(conv.Messages, func(m transcript.Message) bool { return m.Has(transcript.MessageForeign) })
+	r.spoken = conv.Dialect
+	wishes := r.wishes(c.offered())
+	if len(wishes) == 0 {
+		return nil
+	}
+	turns := map[int32][]wish{} // but the first of each turn
+	first := make(map[int32]bool, len(wishes))
+	for _, w := range wishes {
+		if turn := plan.LaidOut(w.Operation); turn >= 0 {
+			if first[turn] {
+				turns[turn] = append(turns[turn], w)
+			}
+			first[turn] = true
+		}
+	}
+	for i, w := range wishes {
+		if !c.goesOn(workOfFinding) {
+			return c.err
+		}
+		turn, together := plan.LaidOut(w.Operation), wishes[i:i+1:i+1]
+		if turn >= 0 {
+			if !first[turn] {
+				continue // carried out with the first
+			}
+			first[turn] = false
+			together = append(together, turns[turn]...)
+		}
+		if err := r.lay(c.checker, turn, together); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // End implements mode.
@@ -488,7 +525,7 @@ func (c *roundChecker) End() error {
 	}
 	// A repair reports the findings before the first round and after the last one.
 	if c.round.first || len(c.round.repairs) == 0 {
-		return c.place(c.opts.Excerpts, c.src.Size()) // the former are left if the file is not written
+		return c.place(c.src.Size(), c.keeps) // the former are left if the file is not written
 	}
 	return nil
 }
@@ -505,9 +542,6 @@ func (c *roundChecker) Needs(f *rules.Finding) bool { return c.round.opts.allows
 
 // Repairs implements mode.
 func (*roundChecker) Repairs() bool { return true }
-
-// Again implements mode.
-func (c *roundChecker) Again() bool { return c.keeps }
 
 // A round chooses fixes while its check goes on.
 type round struct {
@@ -581,51 +615,10 @@ func (r *round) wishes(found iter.Seq[wish]) []wish {
 	return out
 }
 
-// conversation takes the fixes that the findings of a conversation request. Operations on the
-// results of one turn become one fix if possible.
-func (r *round) conversation(c *checker, plan *repair.Plan, able *fixes) error {
-	r.facts.add(plan)
-	conv := plan.Conv
-	r.named = r.named || c.now.context.Named
-	r.mixed = r.mixed || r.spoken != "" && r.spoken != conv.Dialect ||
-		slices.ContainsFunc(conv.Messages, func(m transcript.Message) bool { return m.Has(transcript.MessageForeign) })
-	r.spoken = conv.Dialect
-	wishes := r.wishes(c.offered())
-	if len(wishes) == 0 {
-		return nil
-	}
-	turns := map[int32][]wish{} // but the first of each turn
-	first := make(map[int32]bool, len(wishes))
-	for _, w := range wishes {
-		if turn := plan.LaidOut(w.Operation); turn >= 0 {
-			if first[turn] {
-				turns[turn] = append(turns[turn], w)
-			}
-			first[turn] = true
-		}
-	}
-	for i, w := range wishes {
-		if !c.goesOn(workOfFinding) {
-			return c.err
-		}
-		turn, together := plan.LaidOut(w.Operation), wishes[i:i+1:i+1]
-		if turn >= 0 {
-			if !first[turn] {
-				continue // carried out with the first
-			}
-			first[turn] = false
-			together = append(together, turns[turn]...)
-		}
-		if err := r.lay(c, plan, turn, together, able); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // lay takes the joint fix of several operations on one turn, unless it has a higher class
 // than each of them. Otherwise it takes the fix of each operation.
-func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []wish, able *fixes) error {
+func (r *round) lay(c *checker, turn int32, wishes []wish) error {
+	plan := &c.now.plan
 	if len(wishes) > 1 {
 		ops := make([]*operation.Operation, len(wishes))
 		most := operation.Safe
@@ -641,7 +634,7 @@ func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []wish, ab
 		}
 	}
 	for _, w := range wishes {
-		fix := able.take(w.Operation)
+		fix := c.now.able.take(w.Operation)
 		if len(fix.Edits) == 0 { // not compiled yet
 			var ok bool
 			var err error

@@ -334,9 +334,6 @@ func (c *roundChecker) count(prev, was *roundChecker) bool {
 func (c *roundChecker) take(prev *roundChecker, t *touched) {
 	r, p := c.round, prev.round
 	r.spoken, r.mixed, r.named = p.spoken, p.mixed, p.named
-	if r.counts == nil {
-		r.counts, r.found = map[counted]int{}, map[ruleIn]int{}
-	}
 	for k, n := range p.counts {
 		if !t.conversation(k.conversation) {
 			r.counts[k] = n

@@ -134,21 +134,21 @@ type trimming struct {
 }
 
 // Conversation implements mode.
-func (c trimming) Conversation(conv *transcript.Conversation) error {
-	if c.conversation(conv); c.err == nil {
+func (c trimming) Conversation(conv *transcript.Conversation, err error) error {
+	if err = c.checking.Conversation(conv, err); err == nil {
 		c.trimmer.conversation(c.checker, &c.now.plan)
 	}
-	return c.err
+	return cmp.Or(err, c.err)
 }
 
 // read checks a source and passes its conversations to the trimmer.
 func (t *trimmer) read(ctx context.Context, src *source.Source, opts Options) (*totals, *Report, error) {
 	opts.Edits, opts.Excerpts = false, false
 	t.has, t.seen = account{}, 0
-	c, found := newChecker(src, opts), &totals{}
-	c.mode = trimming{proving{checking{c}, found}, t}
+	c, found := newChecker(src, opts), newTotals()
+	c.mode = trimming{proving{checking{c}, &found}, t}
 	rep, err := c.run(ctx)
-	return found, rep, err
+	return &found, rep, err
 }
 
 // refuses returns an error if files of this kind are not trimmed.

@@ -56,7 +56,7 @@ type Unit struct {
 func Units(ctx context.Context, src *source.Source, opts Options, take func(*Unit) error) (*Report, error) {
 	u := newUnits(src, opts, take)
 	u.mode = beside{checking{u.checker}, u.rows, u.join}
-	return u.check(ctx)
+	return u.run(ctx)
 }
 
 // rowUnits is the mode of a check that splits a source into rows, and checks each as another mode does. A panic
@@ -113,26 +113,24 @@ func isDataset(f *container.File) bool {
 }
 
 // Conversation implements mode.
-func (u *rowUnits) Conversation(conv *transcript.Conversation) (err error) {
+func (u *rowUnits) Conversation(conv *transcript.Conversation, err error) error {
+	switch {
+	case u.started && errors.As(err, new(*container.RecordError)):
+		u.lose(err)
+		return nil
+	case err != nil:
+		return err
+	}
 	if u.row.Conversations++; u.row.Conversations == 1 {
 		u.row.Dialect = conv.Dialect
 	} else if u.row.Dialect != conv.Dialect {
 		u.row.Dialect = ""
 	}
 	var caught error
-	if func() { defer contain.Catch(&caught); err = u.mode.Conversation(conv) }(); caught != nil {
+	if func() { defer contain.Catch(&caught); err = u.mode.Conversation(conv, err) }(); caught != nil {
 		u.lose(caught)
 	}
 	return err
-}
-
-// Lose implements mode.
-func (u *rowUnits) Lose(err error) error {
-	if !u.started || !errors.As(err, new(*container.RecordError)) {
-		return err
-	}
-	u.lose(err)
-	return nil
 }
 
 // lose notes that the current row cannot be checked.
@@ -174,19 +172,10 @@ type units struct {
 
 // newUnits returns units that are yet to be given a mode in which each is checked.
 func newUnits(src *source.Source, opts Options, take func(*Unit) error) *units {
+	opts.Excerpts = false
 	u := &units{rowUnits: rowUnits{checker: newChecker(src, opts)}, take: take}
 	u.checker.mode, u.ended = u, u.judged
 	return u
-}
-
-// check checks the source.
-func (u *units) check(ctx context.Context) (*Report, error) {
-	rep, err := u.run(ctx)
-	if err != nil {
-		return nil, err
-	}
-	rep.Findings = Findings{}
-	return rep, nil
 }
 
 // Open implements mode.
@@ -199,9 +188,12 @@ func (u *units) Open(r *container.Reading) iter.Seq2[*transcript.Conversation, e
 }
 
 // Conversation implements mode. Outside of rows, it notes where conversations are.
-func (u *units) Conversation(conv *transcript.Conversation) error {
-	if u.started {
-		return u.rowUnits.Conversation(conv)
+func (u *units) Conversation(conv *transcript.Conversation, err error) error {
+	switch {
+	case u.started:
+		return u.rowUnits.Conversation(conv, err)
+	case err != nil:
+		return err
 	}
 	u.answer = conv.Index == 0 && conv.Use == transcript.UseTrace
 	switch at := conv.Element; {
@@ -213,7 +205,7 @@ func (u *units) Conversation(conv *transcript.Conversation) error {
 			u.lists = append(u.lists, conv.List)
 		}
 	}
-	return u.mode.Conversation(conv)
+	return u.mode.Conversation(conv, nil)
 }
 
 // judged passes a row that has ended on, and forgets what was found in it.
@@ -242,7 +234,7 @@ func (u *units) judge(row *Unit) (caught error) {
 		file.CheckOnly = cmp.Or(d.CheckOnly, file.CheckOnly)
 	}
 	if u.file(); u.err == nil {
-		u.err = u.place(false, row.Span.End) // the next row is not known yet
+		u.err = u.place(row.Span.End, false) // the next row is not known yet
 	}
 	row.Findings = u.report.Findings
 	return nil
@@ -288,6 +280,7 @@ func (c *checker) forget() {
 
 // End implements mode. It passes on what is left once the source has been read.
 func (u *units) End() error {
+	defer func() { u.report.Findings = Findings{} }() // the units have them
 	switch {
 	case u.joined:
 		return cmp.Or(u.err, u.src.Unchanged())
@@ -298,7 +291,7 @@ func (u *units) End() error {
 	if err := u.finish(); err != nil {
 		return err
 	}
-	if err := u.place(false, u.src.Size()); err != nil {
+	if err := u.place(u.src.Size(), false); err != nil {
 		return err
 	}
 	if len(u.elements) == 0 || u.loose || u.answer {

@@ -33,7 +33,7 @@ func See(ctx context.Context, src *source.Source, opts Options, see func(*View) 
 func SeeUnits(ctx context.Context, src *source.Source, opts Options, see func(*View) error, take func(*Unit) error) (*Report, error) {
 	u := newUnits(src, opts, take)
 	u.mode = seeing{checking{u.checker}, see}
-	return u.check(ctx)
+	return u.run(ctx)
 }
 
 // seeing is the mode of a check that passes each conversation on.
@@ -43,9 +43,9 @@ type seeing struct {
 }
 
 // Conversation implements mode.
-func (c seeing) Conversation(conv *transcript.Conversation) error {
-	if c.conversation(conv); c.err != nil {
-		return c.err
+func (c seeing) Conversation(conv *transcript.Conversation, err error) error {
+	if err = c.checking.Conversation(conv, err); err != nil {
+		return err
 	}
 	plan := &c.now.plan
 	return c.see(&View{Conversation: conv, Pairing: plan.Pairing, Dialect: plan.Dialect, c: c.checker, plan: plan})
