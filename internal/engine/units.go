@@ -251,8 +251,7 @@ func (u *units) rows(w *rowChecker) mode {
 func (u *units) join(p *rowPart) error {
 	u.joined = true
 	for i := range p.units {
-		u.started, u.row = true, p.units[i]
-		u.row.File = u.report
+		u.row, u.row.File = p.units[i], u.report
 		if err := u.judged(&u.row); err != nil {
 			return err
 		}
