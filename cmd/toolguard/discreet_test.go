@@ -48,7 +48,7 @@ func withSecrets(t *testing.T, path string, text []byte) (out []byte, tools []st
 			put(s.Start+1, secret+`\udfff`)
 		}
 	}
-	_, conversations := container.Read(src, detect.Options{}, nil)
+	_, conversations := container.Read(src, detect.Options{})
 	for c, err := range conversations {
 		if errors.As(err, new(*detect.ErrNotTranscript)) {
 			break

@@ -33,7 +33,7 @@ func TestConversationsShareRoom(t *testing.T) {
 		fmt.Fprintf(&text, "{\"messages\":%s}\n", row)
 	}
 	look := func(text string) (out []string) {
-		_, all := container.Read(source.FromBytes("t", []byte(text)), detect.Options{}, nil)
+		_, all := container.Read(source.FromBytes("t", []byte(text)), detect.Options{})
 		for c, err := range all {
 			if err != nil {
 				t.Fatal(err)

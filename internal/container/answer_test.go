@@ -76,7 +76,7 @@ func TestAnswers(t *testing.T) {
 		},
 	} {
 		var got []string
-		_, all := container.Read(source.FromBytes("t", []byte(tt.text)), detect.Options{}, nil)
+		_, all := container.Read(source.FromBytes("t", []byte(tt.text)), detect.Options{})
 		for c, err := range all {
 			if err != nil {
 				t.Fatalf("%s: %v", tt.name, err)

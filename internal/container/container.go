@@ -57,9 +57,8 @@ func (f *File) Doubt() { f.doubted = true }
 // A conversations yields the conversations of a file, each as soon as it is complete.
 type conversations = iter.Seq2[*transcript.Conversation, error]
 
-// Open detects what a source is. If look is not nil, it is called with each record of the source,
-// readable or not, as it is read.
-func Open(src *source.Source, opts detect.Options, look func(source.Record)) *Reading {
+// Open detects what a source is.
+func Open(src *source.Source, opts detect.Options) *Reading {
 	f := &File{}
 	opts.Dialects = opts.Dialects.Knowing(opts.Dialect)
 	fresh := opts.Dialects
@@ -68,7 +67,7 @@ func Open(src *source.Source, opts detect.Options, look func(source.Record)) *Re
 	if shape != nil {
 		f.Decision, f.Document = shape.Decision, shape.Document
 	}
-	r := &Reading{File: f, reading: &reading{file: f, src: src, fresh: fresh, opts: opts, shape: shape, look: look, seed: maphash.MakeSeed()}, err: err}
+	r := &Reading{File: f, reading: &reading{file: f, src: src, fresh: fresh, opts: opts, shape: shape, seed: maphash.MakeSeed()}, err: err}
 	if r.Listed = err == nil && r.isListed(); err != nil {
 		opts.Dialects.Release()
 	}
@@ -76,8 +75,8 @@ func Open(src *source.Source, opts detect.Options, look func(source.Record)) *Re
 }
 
 // Read is Open for those who read a file from its start to its end.
-func Read(src *source.Source, opts detect.Options, look func(source.Record)) (*File, iter.Seq2[*transcript.Conversation, error]) {
-	r := Open(src, opts, look)
+func Read(src *source.Source, opts detect.Options) (*File, iter.Seq2[*transcript.Conversation, error]) {
+	r := Open(src, opts)
 	return r.File, r.Conversations
 }
 

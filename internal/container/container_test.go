@@ -56,7 +56,7 @@ func (s seen) String() string {
 
 func read(t testing.TB, text string, opts detect.Options) (f *container.File, convs []string, reason string) {
 	t.Helper()
-	f, all := container.Read(source.FromBytes("t", []byte(text)), opts, nil)
+	f, all := container.Read(source.FromBytes("t", []byte(text)), opts)
 	for c, err := range all {
 		var not *detect.ErrNotTranscript
 		if errors.As(err, &not) {
@@ -416,7 +416,7 @@ func TestControlLines(t *testing.T) {
 		{`{"role":"_meta","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}`, use, useResult, "anthropic"},
 	} {
 		text := lines(user, c.call, c.control, c.result, user)
-		f, all := container.Read(source.FromBytes("t", []byte(text)), detect.Options{}, nil)
+		f, all := container.Read(source.FromBytes("t", []byte(text)), detect.Options{})
 		for conv, err := range all {
 			if err != nil {
 				t.Fatal(err)
@@ -443,7 +443,7 @@ func TestStop(t *testing.T) {
 		list(list(user), list(user), list(user)), lines(list(user), list(user), list(user)), lines(record, two), list(list(record, two), list(record, two)),
 		lines(row("a"), row("b")), list(row("a"), row("b")),
 	} {
-		f, all := container.Read(source.FromBytes("t", []byte(text)), detect.Options{}, nil)
+		f, all := container.Read(source.FromBytes("t", []byte(text)), detect.Options{})
 		n := 0
 		for _, err := range all {
 			if err != nil {
@@ -504,7 +504,7 @@ func TestSourceFails(t *testing.T) {
 		reads := 0
 		for limit := 0; ; limit += 40 {
 			left, last, n := limit, error(nil), 0
-			_, all := container.Read(source.NewSource("t", failing{text, &left}, int64(len(text))), detect.Options{}, nil)
+			_, all := container.Read(source.NewSource("t", failing{text, &left}, int64(len(text))), detect.Options{})
 			for c, err := range all {
 				if last != nil {
 					t.Fatalf("%s: something follows the error %v", name, last)
@@ -580,7 +580,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		n := 0
 		var not *detect.ErrNotTranscript
-		file, all := container.Read(source.FromBytes("fuzz", text), detect.Options{}, nil)
+		file, all := container.Read(source.FromBytes("fuzz", text), detect.Options{})
 		for c, err := range all {
 			if errors.As(err, &not) {
 				if not.Reason == "" || n > 0 {
@@ -605,7 +605,7 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		for _, d := range dialect.All() {
-			_, all := container.Read(source.FromBytes("fuzz", text), detect.Options{Dialect: d}, nil)
+			_, all := container.Read(source.FromBytes("fuzz", text), detect.Options{Dialect: d})
 			for c, err := range all {
 				if errors.As(err, &not) {
 					break
@@ -646,7 +646,7 @@ func TestOrdinals(t *testing.T) {
 				records = append(records, `{"timestamp":"t",`+ordinal+`"type":"response_item","payload":`+item+`}`)
 			}
 			appended := false
-			f, all := container.Read(source.FromBytes("t", []byte(lines(records...))), detect.Options{}, nil)
+			f, all := container.Read(source.FromBytes("t", []byte(lines(records...))), detect.Options{})
 			for c, err := range all {
 				if err != nil {
 					t.Fatal(err)
@@ -676,7 +676,7 @@ func TestModel(t *testing.T) {
 		`{"messages":[` + user + `,` + chatCall + `]}`:                                                                             "",
 	} {
 		got := "none"
-		_, all := container.Read(source.FromBytes("t", []byte(text)), detect.Options{}, nil)
+		_, all := container.Read(source.FromBytes("t", []byte(text)), detect.Options{})
 		for c, err := range all {
 			if err != nil {
 				t.Fatal(err)

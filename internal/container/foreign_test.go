@@ -42,7 +42,7 @@ func TestRecognised(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, all := Read(source.FromBytes(file, text), detect.Options{}, nil)
+		_, all := Read(source.FromBytes(file, text), detect.Options{})
 		for _, last := range all {
 			err = last
 		}
@@ -59,7 +59,7 @@ func TestPiEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, all := Read(source.FromBytes("pi-events.jsonl", text), detect.Options{}, nil)
+	_, all := Read(source.FromBytes("pi-events.jsonl", text), detect.Options{})
 	for _, last := range all {
 		err = last
 	}
@@ -82,7 +82,7 @@ func TestInText(t *testing.T) {
 		"quoted": {`[{"role":"user","content":"how?"},` + hermes +
 			`,{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"ls","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"a"}]`, ""},
 	} {
-		f, all := Read(source.FromBytes(name, []byte(c.text)), detect.Options{}, nil)
+		f, all := Read(source.FromBytes(name, []byte(c.text)), detect.Options{})
 		var err error
 		for _, err = range all {
 		}

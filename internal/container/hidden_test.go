@@ -36,7 +36,7 @@ func TestHidesNothing(t *testing.T) {
 		},
 	} {
 		calls, results, tool := 0, 0, ""
-		f, all := container.Read(source.FromBytes("t", []byte(c.text)), detect.Options{}, nil)
+		f, all := container.Read(source.FromBytes("t", []byte(c.text)), detect.Options{})
 		for conv, err := range all {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)

@@ -45,7 +45,7 @@ func TestPatches(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Join(c.lines, "\n") + "\n"
 			var got []string
-			f, all := Read(source.FromBytes(name, []byte(text)), detect.Options{}, nil)
+			f, all := Read(source.FromBytes(name, []byte(text)), detect.Options{})
 			for conv, err := range all {
 				if err != nil {
 					t.Fatal(err)
@@ -83,7 +83,7 @@ func TestFaint(t *testing.T) {
 {"type":"assistant","content":"hello"}
 `
 	messages := 0
-	f, all := Read(source.FromBytes("chat_history.jsonl", []byte(text)), detect.Options{}, nil)
+	f, all := Read(source.FromBytes("chat_history.jsonl", []byte(text)), detect.Options{})
 	for c, err := range all {
 		if err != nil {
 			t.Fatal(err)

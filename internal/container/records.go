@@ -97,6 +97,9 @@ func (s *records) inside(v source.Value) source.Value {
 	return val
 }
 
+// Look has look called with each record, readable or not, before it counts.
+func (r *reading) Look(look func(source.Record)) { r.look = look }
+
 func (s *records) note(rec source.Record) {
 	if s.look != nil { // who looks may begin another row
 		s.look(rec)

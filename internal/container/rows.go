@@ -92,14 +92,13 @@ type RowReader struct {
 	Before int
 }
 
-// RowReader returns a reader of stretches. If look is not nil, it is called with each record before it
-// counts.
-func (r *Reading) RowReader(look func(source.Record)) *RowReader {
+// RowReader returns a reader of stretches.
+func (r *Reading) RowReader() *RowReader {
 	shape := *r.shape
 	shape.Places = nil // they are in the record that detection read
 	opts := r.opts
 	opts.Dialects = r.fresh.Remembering()
-	in := &reading{file: &File{Decision: r.shape.Decision}, src: r.src.Fork(), fresh: r.fresh, opts: opts, shape: &shape, look: look, seed: r.seed, known: r.known}
+	in := &reading{file: &File{Decision: r.shape.Decision}, src: r.src.Fork(), fresh: r.fresh, opts: opts, shape: &shape, seed: r.seed, known: r.known}
 	if r.Listed {
 		in.src.Near(r.shape.Document)
 	}

@@ -23,7 +23,7 @@ func TestSharedMemory(t *testing.T) {
 	read := func(set *dialect.Set, text string) error {
 		src := source.NewSource("s", strings.NewReader(text), int64(len(text)))
 		return contain.Do(func() error {
-			_, all := container.Read(src, detect.Options{Dialects: set}, nil)
+			_, all := container.Read(src, detect.Options{Dialects: set})
 			for _, err := range all {
 				if err != nil {
 					return err

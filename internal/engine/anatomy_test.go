@@ -28,7 +28,7 @@ type anatomy struct {
 // transcript.
 func anatomyOf(text []byte, d *dialect.Dialect) *anatomy {
 	a := &anatomy{text: text}
-	file, convs := container.Read(source.FromBytes("anatomy", text), detect.Options{Dialect: d}, nil)
+	file, convs := container.Read(source.FromBytes("anatomy", text), detect.Options{Dialect: d})
 	a.file = file
 	for c, err := range convs {
 		if err != nil {

@@ -25,7 +25,6 @@ import (
 	"github.com/toolguard/toolguard/internal/schema"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
-	"github.com/toolguard/toolguard/internal/unfold"
 )
 
 // Options select what a check looks at, and how severe its findings are.
@@ -232,9 +231,9 @@ func (k *findingKind) finding(path string) *Finding {
 // the kind in Rest.
 type kindCount struct{ n, rest int }
 
-// counted reports whether a finding is only counted, because it will not be shown or enough
-// of its kind are kept.
-func (c *checker) counted(f *rules.Finding) bool {
+// kindOf returns the kind that a finding counts as if only some of the kind are kept, because the others
+// will not be shown. It returns the zero kind if all of them are.
+func (c *checker) kindOf(f *rules.Finding) findingKind {
 	most := cmp.Or(c.opts.Most, math.MaxInt)
 	if c.opts.MostOf != nil {
 		most = c.opts.MostOf(f.Severity)
@@ -242,17 +241,14 @@ func (c *checker) counted(f *rules.Finding) bool {
 	if c.opts.Shown != nil && !c.opts.Shown(f.Rule, f.Severity) {
 		most = 0
 	}
-	if most == math.MaxInt || c.round != nil && c.round.needs(f) {
-		return false
+	if most == math.MaxInt || c.mode.Needs(f) {
+		return findingKind{}
 	}
 	k := findingKind{rule: f.Rule, severity: f.Severity, most: most}
-	if f.Fix != nil && !c.unrepaired {
+	if f.Fix != nil && !c.now.unrepaired {
 		k.repairs, k.class, k.byStrategy = true, f.Fix.Class, f.Fix.ByStrategy || !c.opts.asked(f.Rule, f.Severity)
 	}
-	if c.part != nil {
-		c.part.kind = k
-	}
-	return c.over(k, 1) > 0
+	return k
 }
 
 // over counts n findings of a kind, and returns how many of them are more than are kept.
@@ -279,82 +275,86 @@ func (c *checker) seen(r *rules.Rule, s rules.Severity) bool {
 	if set, is := c.opts.Severity[r.Name]; is {
 		s = set
 	}
-	return c.opts.Shown == nil || c.opts.Ignore != nil || c.round != nil && c.opts.asked(r, s) || c.opts.Shown(r, s)
+	return c.opts.Shown == nil || c.opts.Ignore != nil || c.mode.Repairs() && c.opts.asked(r, s) || c.opts.Shown(r, s)
 }
 
 // Check reads a source and reports what is wrong with it.
 func Check(ctx context.Context, src *source.Source, opts Options) (*Report, error) {
-	rep, err := newChecker(src, opts).run(ctx)
+	c := newChecker(src, opts)
+	c.mode = beside{checking{c}, (*rowChecker).alone, c.untried}
+	rep, err := c.run(ctx)
 	if errors.Is(err, errTried) {
-		c := newChecker(src, opts)
-		c.inOrder = true
-		return c.run(ctx)
+		return newChecker(src, opts).run(ctx)
 	}
 	return rep, err
 }
 
+// A checker checks a source. What it knows is grouped by what that is about, or how long it holds.
 type checker struct {
 	src    *source.Source
 	opts   Options
+	mode   mode
 	report *Report
-	ctx    context.Context // of run
-	left   int64           // the work until the next look at the context
-	err    error
-	dials  []string // by conversation from firstDial on: its dialect
+	progress
+	known
+	finds
+	reused
+	now    looker  // looks at the current conversation
+	placer *placer // nil before the first use
+}
+
+// progress is how far a check is.
+type progress struct {
+	ctx  context.Context // of run
+	left int64           // the work until the next look at the context
+	err  error
+}
+
+// known is what is known of a source, or of the current row if rows are units.
+type known struct {
+	dials []string // by conversation from firstDial on: its dialect
 	// firstDial is the first conversation in dials.
 	firstDial int
-	// merging are the records with ids that would become equal to other ids if halves of
-	// surrogate pairs were replaced.
-	merging map[int32]bool
 	// unreadable are the records that JSON pointers cannot lead into.
 	unreadable map[int32]bool
-	// declared are the tools of the object at holder.
-	holder   source.Span
-	declared *schema.Tools
-	schemas  schema.Cache
-	// tried is the number of bytes of messages on which repairs were tried.
-	tried int64
-	// repairs is what the plans of all conversations share.
-	repairs repair.Memory
 	// tears are the records of the file that are cut off.
 	tears repair.Tears
 	// logs are the session logs in the file, by the spans of their record lists.
 	logs map[source.Span]*repair.Log
-	// unfolded maps the spans of the current conversation; nil if they are spans of the
-	// source.
-	unfolded *unfold.Unfolded
+}
+
+// reused is what one conversation leaves to the next, so that it is not made for each.
+type reused struct {
+	// declared are the tools of the object at holder.
+	holder   source.Span
+	declared *schema.Tools
+	schemas  schema.Cache
+	// repairs is what the plans of all conversations share.
+	repairs repair.Memory
+	// same and placeholder ask the looker about its conversation.
+	same        func(a, b int) bool
+	placeholder func(result int32) bool
+	emitted     rules.Finding // the last one
+}
+
+// finds are what was found in a source, or in a part of it that is checked beside others.
+type finds struct {
 	// found are the kept findings, those about the current conversation or about the file from
 	// current on. offers are the repairs that they request.
 	found   hits
 	current int
 	offers  offers
-	// round is the round of repairs that the check is part of; nil if there is none.
-	round *round
-	// then sees each conversation once its repairs are offered, with the fixes that a round may
-	// take; nil if nobody asks for that.
-	then func(plan *repair.Plan, able *fixes) error
-	// kinds count the findings, unless all are kept.
+	// kinds count the findings, unless all are kept. each has the kind of each of found in a part.
 	kinds map[findingKind]kindCount
-	// now looks at the current conversation. same and placeholder ask about it.
-	now         looker
-	same        func(a, b int) bool
-	placeholder func(result int32) bool
-	emitted     rules.Finding // the last one
-	// unrepaired is set while a conversation is read that is never repaired.
-	unrepaired bool
-	placer     *placer  // nil before the first use
-	units      *units   // nil if nobody asks for units
-	part       *rowPart // that is checked beside others; nil for a whole source
-	inOrder    bool     // no part is checked beside others
-	// keeps is set if the next round may take from this check what its edits do not touch. Then
-	// reading is that of the source, if it has rows or is a log, and rowOf are the records of the
-	// conversations. recalls lets the reading of a log take records from an earlier one; nil for none.
-	keeps   bool
-	reading *container.Reading
-	rowOf   []int32
-	recalls func(*container.Reading)
+	each  []findingKind
+	// tried is the number of bytes of messages on which repairs were tried.
+	tried int64
+	// merging are the records with ids that would become equal to other ids if halves of
+	// surrogate pairs were replaced.
+	merging map[int32]bool
 }
 
+// newChecker returns a checker whose mode is checking.
 func newChecker(src *source.Source, opts Options) *checker {
 	if opts.Rules == nil {
 		opts.Rules = rules.All()
@@ -364,26 +364,25 @@ func newChecker(src *source.Source, opts Options) *checker {
 			opts.Rules = append(slices.Clip(opts.Rules), r)
 		}
 	}
-	c := &checker{
-		src: src, opts: opts, report: &Report{Path: src.Name()}, merging: map[int32]bool{}, unreadable: map[int32]bool{},
-		logs: map[source.Span]*repair.Log{},
-	}
-	c.same, c.placeholder = c.sameCall, c.now.placeholder // once, not for each conversation
+	c := &checker{src: src, opts: opts, report: &Report{Path: src.Name()}}
+	c.mode = checking{c}
+	c.begin()
 	return c
+}
+
+// begin begins to know and to find something.
+func (c *checker) begin() {
+	c.known = known{unreadable: map[int32]bool{}, logs: map[source.Span]*repair.Log{}}
+	c.finds = finds{merging: map[int32]bool{}}
+	c.same, c.placeholder = c.now.same, c.now.placeholder
 }
 
 // renew throws away what the checker keeps between rows, because a panic may have left it half
 // written.
 func (c *checker) renew() {
-	was := *c
-	*c = *newChecker(was.src, was.opts)
-	c.report, c.ctx, c.left, c.err, c.units, c.then = was.report, was.ctx, was.left, was.err, was.units, was.then
-	c.report.Findings, c.report.Rest = Findings{}, nil
-	if was.part != nil {
-		c.part = &rowPart{}
-	}
-	c.firstDial, c.dials = c.report.File.Conversations, nil
-	c.same, c.placeholder = c.sameCall, c.now.placeholder
+	*c = checker{src: c.src, opts: c.opts, mode: c.mode, report: c.report, progress: c.progress}
+	c.begin()
+	c.report.Findings, c.report.Rest, c.firstDial = Findings{}, nil, c.report.File.Conversations
 }
 
 // lookEvery is the number of bytes after which a check looks at its context. A finding and a
@@ -406,44 +405,10 @@ func (c *checker) goesOn(n int64) bool {
 
 func (c *checker) run(ctx context.Context) (*Report, error) {
 	c.ctx = ctx
-	var add func(source.Record) // to the log
-	var look func(source.Record)
-	if c.round != nil || c.units != nil {
-		look = func(rec source.Record) {
-			if add != nil {
-				add(rec)
-			}
-			if c.units != nil {
-				c.units.begin(c, rec)
-			}
-		}
-	}
-	reading := container.Open(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect, Request: c.opts.Request}, look)
+	reading := container.Open(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect, Request: c.opts.Request})
 	file := reading.File
 	c.report.File = file
-	if c.round != nil && c.round.first { // later rounds mostly have nothing left to repair
-		if log := c.logOf(file); log != nil {
-			if add = log.Read; reading.Follow(log.Format, log.Lenses(), log.Link) {
-				add = log.Add
-			}
-		}
-	}
-	if c.keeps && (reading.InRows() || reading.InLog()) {
-		c.reading = reading
-		reading.Keep()
-	}
-	if c.recalls != nil {
-		c.recalls(reading)
-	}
-	conversations := reading.Conversations
-	if c.then == nil && !c.inOrder && reading.SideBySide() && (c.units == nil || reading.InRows()) {
-		conversations = func(yield func(*transcript.Conversation, error) bool) {
-			if err := c.sideBySide(reading); err != nil {
-				yield(nil, err)
-			}
-		}
-	}
-	for conv, err := range conversations {
+	for conv, err := range c.mode.Open(reading) {
 		var not *detect.ErrNotTranscript
 		if errors.As(err, &not) {
 			c.report.Skipped, c.report.SkippedDiscreet = not.Reason, not.Discreet
@@ -454,26 +419,18 @@ func (c *checker) run(ctx context.Context) (*Report, error) {
 		}
 	}
 	defer func() { file.Document = source.Record{} }() // it holds the file's bytes
-	if c.units != nil {
-		return c.report, c.units.end(c)
+	if err := c.mode.End(); err != nil {
+		return nil, err
 	}
-	return c.report, c.finish(file)
+	return c.report, nil
 }
 
-// next checks the next conversation, or takes the error of reading it. That of a row is one of its unit.
+// next has the mode see the next conversation, or the error of reading it.
 func (c *checker) next(conv *transcript.Conversation, err error) error {
-	var lost *container.RecordError
-	switch {
-	case c.units != nil && c.units.started && errors.As(err, &lost):
-		c.units.lose(c, lost)
-	case err != nil:
-		return err
-	case c.units != nil:
-		c.units.check(c, conv)
-	default:
-		c.conversation(conv)
-	}
-	return cmp.Or(c.ctx.Err(), c.err)
+	err = c.mode.Conversation(conv, err)
+	c.offers.open, c.current = nil, len(c.found.list)
+	c.now = looker{}
+	return cmp.Or(c.ctx.Err(), err, c.err)
 }
 
 // clean reports whether nothing was found so far, in conversations or in the file.
@@ -482,26 +439,11 @@ func (c *checker) clean() bool {
 	return len(f.Faults)+len(f.Broken)+len(f.Keys)+len(f.Links)+len(c.found.list) == 0
 }
 
-// finish checks the file as a whole and resolves the findings.
-func (c *checker) finish(file *container.File) error {
-	c.file(file)
+// finish ends the search for findings.
+func (c *checker) finish() error {
+	c.offers.open = nil
 	slices.SortStableFunc(c.report.Rest, byKind)
-	if err := cmp.Or(c.err, c.src.Unchanged()); err != nil {
-		return err
-	}
-	// A repair reports the findings before the first round and after the last one.
-	if last := c.round == nil || len(c.round.repairs) == 0; last || c.round.first {
-		return c.place(c.opts.Excerpts) // the former are left if the file is not written
-	}
-	return nil
-}
-
-// rules returns the rules to run; a repair runs all of them, because its proof needs them.
-func (c *checker) rules() []*rules.Rule {
-	if c.round != nil {
-		return rules.All()
-	}
-	return c.opts.Rules
+	return cmp.Or(c.err, c.src.Unchanged())
 }
 
 // text returns the text of a span. A source that fails ends the check. Once the check has
@@ -513,8 +455,8 @@ func (c *checker) bytes(s source.Span) []byte {
 	if !c.goesOn(workOfValue + s.Len()) {
 		return nil
 	}
-	if c.unfolded != nil {
-		return c.unfolded.Bytes(s)
+	if c.now.unfolded != nil {
+		return c.now.unfolded.Bytes(s)
 	}
 	b, err := c.src.View(s)
 	if err != nil && c.err == nil {
@@ -528,8 +470,8 @@ func (c *checker) value(s source.Span) source.Value {
 	if !c.goesOn(workOfValue + s.Len()) {
 		return source.Value{}
 	}
-	if c.unfolded != nil {
-		return source.NewValue(c.unfolded.Bytes(s), s.Start)
+	if c.now.unfolded != nil {
+		return source.NewValue(c.now.unfolded.Bytes(s), s.Start)
 	}
 	v, err := c.src.Value(s)
 	if err != nil && c.err == nil {
@@ -539,14 +481,7 @@ func (c *checker) value(s source.Span) source.Value {
 }
 
 func (c *checker) conversation(conv *transcript.Conversation) {
-	if c.units != nil {
-		c.units.conversation(conv)
-	}
 	c.dials = append(c.dials, conv.Dialect)
-	if c.reading != nil {
-		c.rowOf = append(c.rowOf, int32(c.report.File.Records))
-	}
-	c.unfolded = conv.Unfolded
 	for i := range conv.Calls {
 		if conv.Calls[i].Counts() {
 			c.report.Calls++
@@ -574,7 +509,7 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	}
 	conv.Merged = prof.Merges
 	now := &c.now
-	now.c, now.dialect, now.paths = c, d, d.Members
+	now.c, now.dialect, now.paths, now.unfolded = c, d, d.Members, conv.Unfolded
 	rc, plan := &now.context, &now.plan
 	*rc = rules.Context{
 		Looker: now, Conversation: conv, Profile: prof, Native: native, Named: named, NumericIDs: d.NumericIDs && c.opts.Target == nil, AnyIDs: d.AnyIDs,
@@ -592,29 +527,22 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 	if conv.Unfolded != nil {
 		plan.Source = conv.Unfolded.Source()
 	}
-	c.unrepaired = d.CheckOnly != "" || conv.Unfolded != nil && !conv.Unfolded.Editable()
+	now.unrepaired = d.CheckOnly != "" || conv.Unfolded != nil && !conv.Unfolded.Editable()
 	work := workOfValue * int64(1+len(conv.Messages)+len(conv.Blocks)+len(conv.Calls)+len(conv.Results))
-	for _, r := range c.rules() {
+	for _, r := range c.mode.Rules() {
 		if c.goesOn(work) {
 			rc.Run(r)
 		}
 	}
-	if c.unrepaired {
+	if now.unrepaired {
 		c.withhold(d.CheckOnly)
 	}
-	c.unrepaired = false
 	if conv.Enveloped && conv.Unfolded == nil {
 		plan.Log = c.log(d, conv)
 	}
-	var able *fixes
 	if c.err == nil {
-		able, c.err = c.offer(plan)
+		now.able, c.err = c.offer(plan)
 	}
-	if c.err == nil && c.then != nil {
-		c.err = c.then(plan, able)
-	}
-	c.offers.open, c.current = nil, len(c.found.list)
-	c.unfolded, c.now = nil, looker{}
 }
 
 // log returns the log whose records hold the messages of a conversation, or nil if they are
@@ -633,7 +561,7 @@ func (c *checker) log(d *dialect.Dialect, conv *transcript.Conversation) *repair
 func (c *checker) logIn(d *dialect.Dialect, at source.Span) *repair.Log {
 	if c.logs[at] == nil {
 		c.logs[at] = repair.NewLog(c.src, d.Log, at)
-		c.logs[at].Trial = c.round == nil && !c.opts.Edits
+		c.logs[at].Trial = !c.mode.Repairs() && !c.opts.Edits
 	}
 	return c.logs[at]
 }
@@ -686,21 +614,9 @@ func (c *checker) tools(conv *transcript.Conversation, rc *rules.Context) {
 	}
 }
 
-// sameCall reports whether two calls with one id are copies of each other. If a call has no
-// field of its own for its arguments, the whole call is compared.
-func (c *checker) sameCall(a, b int) bool {
-	conv := c.now.context.Conversation
-	x, y := &conv.Calls[a], &conv.Calls[b]
-	if x.Kind != y.Kind {
-		return false
-	}
-	if x.Args.IsZero() && y.Args.IsZero() {
-		return c.text(conv.Blocks[x.Block].Span) == c.text(conv.Blocks[y.Block].Span)
-	}
-	return x.Name.Raw == y.Name.Raw && x.Args.Len() == y.Args.Len() && c.text(x.Args) == c.text(y.Args)
-}
-
-func (c *checker) file(file *container.File) {
+// file checks the file as a whole, once its conversations were.
+func (c *checker) file() {
+	file := c.report.File
 	fc := &rules.FileContext{
 		Faults: file.Faults, Keys: file.Keys, Links: file.Links, Branches: file.Branches, Lines: file.Framing == source.FramingLines,
 		Text: c.text, Broken: c.broken, Emit: c.emit,
@@ -715,7 +631,7 @@ func (c *checker) file(file *container.File) {
 			c.unreadable[f.Record] = true
 		}
 	}
-	for _, r := range c.rules() {
+	for _, r := range c.mode.Rules() {
 		fc.Run(r)
 	}
 	if file.CheckOnly = cmp.Or(file.CheckOnly, c.opts.CheckOnly); file.CheckOnly != "" {
@@ -728,10 +644,6 @@ func (c *checker) file(file *container.File) {
 	if c.err == nil {
 		c.err = c.offerOnFile()
 	}
-	if c.err == nil && c.round != nil {
-		c.err = c.round.file(c, c.offered())
-	}
-	c.offers.open = nil
 }
 
 // torn yields the bytes of a file that may be the beginning of a record.
@@ -793,11 +705,8 @@ func (c *checker) emit(found rules.Finding) {
 	}
 	c.emitted = found
 	f := &c.emitted
-	if c.round != nil {
-		c.round.emits(f)
-		if !slices.Contains(c.opts.Rules, f.Rule) {
-			return
-		}
+	if !c.mode.Emits(f) {
+		return
 	}
 	if s, set := c.opts.Severity[f.Rule.Name]; set {
 		f.Severity = s
@@ -805,29 +714,25 @@ func (c *checker) emit(found rules.Finding) {
 	if f.Severity == rules.Off || c.opts.Ignore != nil && c.opts.Ignore(f) {
 		return
 	}
-	if c.part != nil {
-		c.part.kind = findingKind{}
-	}
-	if c.counted(f) {
+	kind := c.kindOf(f)
+	if kind.rule != nil && c.over(kind, 1) > 0 {
 		return
 	}
 	out := Finding{Index: -1}
 	if now := &c.now.context; now.Conversation != nil && f.Conversation >= 0 {
 		out.Index, out.Place = now.Place(f.Span)
 	}
-	if c.unfolded != nil {
-		if c.unfolded.Packed(f.Span) {
-			f.Message += inBase64(c.unfolded.Bytes(f.Span))
+	if c.now.unfolded != nil {
+		if c.now.unfolded.Packed(f.Span) {
+			f.Message += inBase64(c.now.unfolded.Bytes(f.Span))
 		}
-		f.Span = c.unfolded.Origin(f.Span)
+		f.Span = c.now.unfolded.Origin(f.Span)
 		f.Related = slices.Clone(f.Related)
 		for i := range f.Related {
-			f.Related[i].Span = c.unfolded.Origin(f.Related[i].Span)
+			f.Related[i].Span = c.now.unfolded.Origin(f.Related[i].Span)
 		}
 	}
-	if c.part != nil {
-		c.part.kinds = append(c.part.kinds, c.part.kind)
-	}
+	c.mode.Kept(kind)
 	c.offers.ask(f.Fix)
 	if f.Conversation >= 0 {
 		out.Dialect = c.dials[f.Conversation-c.firstDial]

@@ -230,7 +230,7 @@ func TestMemoryOfKeptFindings(t *testing.T) {
 func TestMemoryOfPlacedFindings(t *testing.T) {
 	const n = 5_000
 	c := newChecker(source.FromBytes("s.jsonl", orphans(n)), Options{Edits: true})
-	c.sees(func(*View) error {
+	c.mode = seeing{checking{c}, func(*View) error {
 		if got := len(c.offers.open); got != n {
 			t.Errorf("%d repairs, want %d", got, n)
 		}
@@ -238,7 +238,7 @@ func TestMemoryOfPlacedFindings(t *testing.T) {
 			t.Error("repairs are held although their outcome is known")
 		}
 		return nil
-	})
+	}}
 	rep, err := c.run(context.Background())
 	if err != nil || rep.Findings.Len() != n {
 		t.Fatalf("%v, %d findings", err, rep.Findings.Len())

@@ -68,7 +68,7 @@ func conserved(name string, text []byte, rep *Report) string {
 			bad = fmt.Sprintf(format, args...)
 		}
 	}
-	_, all := container.Read(source.FromBytes(name, text), detect.Options{}, nil)
+	_, all := container.Read(source.FromBytes(name, text), detect.Options{})
 	for c, err := range all {
 		if err != nil {
 			if rep.Skipped == "" {

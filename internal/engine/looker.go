@@ -10,6 +10,7 @@ import (
 	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
+	"github.com/toolguard/toolguard/internal/unfold"
 )
 
 // A looker reads the source of one conversation. It finds the fields of elements by the names
@@ -18,8 +19,27 @@ type looker struct {
 	c       *checker
 	context rules.Context
 	plan    repair.Plan
+	able    *fixes // that a round may take, once repairs are offered
 	dialect *dialect.Dialect
 	paths   dialect.Members
+	// unfolded maps the spans of the conversation; nil if they are spans of the source.
+	unfolded *unfold.Unfolded
+	// unrepaired is set if the conversation is never repaired.
+	unrepaired bool
+}
+
+// same reports whether two calls with one id are copies of each other. If a call has no
+// field of its own for its arguments, the whole call is compared.
+func (l *looker) same(a, b int) bool {
+	conv := l.context.Conversation
+	x, y := &conv.Calls[a], &conv.Calls[b]
+	if x.Kind != y.Kind {
+		return false
+	}
+	if x.Args.IsZero() && y.Args.IsZero() {
+		return l.c.text(conv.Blocks[x.Block].Span) == l.c.text(conv.Blocks[y.Block].Span)
+	}
+	return x.Name.Raw == y.Name.Raw && x.Args.Len() == y.Args.Len() && l.c.text(x.Args) == l.c.text(y.Args)
 }
 
 // placeholder reports whether the content of a result is a placeholder.

@@ -128,7 +128,7 @@ func (c *checker) decide(op *operation.Operation, state offerState, d details) {
 		d.edits = nil
 	}
 	os.details.write(nil, func(p *packer) { p.details(&d) })
-	if c.round == nil { // nobody asks for it any more
+	if !c.mode.Repairs() { // nobody asks for it any more
 		before := len(os.list) - len(os.open) // those of earlier conversations
 		os.open[int(op.ID)-1-before] = nil
 	}
@@ -186,7 +186,7 @@ func (c *checker) offer(plan *repair.Plan) (*fixes, error) {
 	// selected by name.
 	kept := plan.Conv.Use == transcript.UseDataset || plan.Conv.Use == transcript.UseTrace
 	able := &fixes{from: int32(len(c.offers.list)-len(c.offers.open)) + 1}
-	if c.round != nil {
+	if c.mode.Repairs() {
 		able.list = make([]edit.Fix, len(c.offers.open))
 	}
 	most := c.tried + c.allowance(plan.Conv)
@@ -215,7 +215,7 @@ func (c *checker) offer(plan *repair.Plan) (*fixes, error) {
 			}
 		}
 		c.decide(op, offerMade, details{edits: fix.Edits})
-		if c.round != nil {
+		if c.mode.Repairs() {
 			able.list[op.ID-able.from] = fix
 		}
 	}

@@ -13,16 +13,18 @@ import (
 )
 
 // place sorts the findings and resolves their positions. It reads the source once for lines
-// and columns, and each record with findings once.
-func (c *checker) place(excerpts bool) error {
+// and columns, and each record with findings once. end is where the last known record ends. again says that somebody
+// will read hits and offers again.
+func (c *checker) place(end int64, again bool) error {
 	if c.placer == nil {
-		c.placer = &placer{checker: c, excerpts: excerpts, lines: source.NewLines(c.src)}
+		c.placer = &placer{checker: c, lines: source.NewLines(c.src)}
 	}
 	p := c.placer
+	p.end = end
 	p.texts, p.details = unpacker{packed: &c.found.packed}, unpacker{packed: &c.offers.details}
 	c.found.sort(&p.texts)
 	list := c.found.list
-	if !c.keeps { // nobody reads hits and offers again
+	if !again {
 		for i := range list {
 			p.texts.expect(list[i].texts)
 			if n := list[i].operation; n > 0 {
@@ -43,7 +45,7 @@ func (c *checker) place(excerpts bool) error {
 // A placer resolves one finding after another.
 type placer struct {
 	*checker
-	excerpts       bool
+	end            int64
 	texts, details unpacker // of the hits and of the offers
 	lines          *source.Lines
 	text           []byte // of a record
@@ -66,12 +68,9 @@ func (p *placer) record(at []hit) error {
 	known := true
 	if file.Document.Index == 0 {
 		if known = index >= 1 && int(index) <= file.Starts.Len(); known {
-			whole := source.Span{Start: file.Starts.At(int(index) - 1), End: p.src.Size()}
-			switch {
-			case int(index) < file.Starts.Len():
+			whole := source.Span{Start: file.Starts.At(int(index) - 1)}
+			if whole.End = max(whole.Start, p.end); int(index) < file.Starts.Len() {
 				whole.End = file.Starts.At(int(index))
-			case p.units != nil && p.units.started: // the next row is not known yet
-				whole.End = max(whole.Start, p.units.row.Span.End)
 			}
 			var err error
 			if p.text, err = p.src.Into(p.text, whole); err != nil {
@@ -118,7 +117,7 @@ func (p *placer) record(at []hit) error {
 		if err := p.positions(f); err != nil {
 			return err
 		}
-		if p.excerpts {
+		if p.opts.Excerpts {
 			f.Excerpt = p.excerpt(f.Span, f.Start)
 			for k, r := range f.Related {
 				f.RelatedExcerpts = append(f.RelatedExcerpts, p.excerpt(r.Span, f.RelatedAt[2*k]))

@@ -11,6 +11,53 @@ import (
 	"github.com/toolguard/toolguard/internal/rules"
 )
 
+// proving is the mode of a check for a proof. It runs all rules, because a repair or a cut of what some of
+// them find must not make the others find more.
+type proving struct {
+	checking
+	totals *totals
+}
+
+// Rules implements mode.
+func (proving) Rules() []*rules.Rule { return rules.All() }
+
+// Emits implements mode.
+func (c proving) Emits(f *rules.Finding) bool {
+	c.totals.add(f)
+	return slices.Contains(c.opts.Rules, f.Rule)
+}
+
+// totals are how much all rules find, whether it is reported or not.
+type totals struct {
+	counts     map[counted]int
+	found      map[ruleIn]int // errors and warnings of the rules
+	unanswered int            // calls without a result; those of a dataset are only infos
+}
+
+func newTotals() totals { return totals{counts: map[counted]int{}, found: map[ruleIn]int{}} }
+
+// A counted is a family of rules in a conversation, -1 for the file.
+type counted struct {
+	family       string
+	conversation int
+	least        rules.Severity // of those that are counted
+}
+
+// add adds a finding.
+func (t *totals) add(f *rules.Finding) {
+	if f.Severity >= rules.Warning {
+		for _, least := range counting {
+			if f.Severity >= least {
+				t.counts[counted{familyOf(f), f.Conversation, least}]++
+			}
+		}
+		t.found[ruleIn{f.Conversation, f.Rule}]++
+	}
+	if family(f.Rule) == rules.Unanswered {
+		t.unanswered++
+	}
+}
+
 // prove compares the repaired source with the original. Each round has already proved that
 // its fixes removed and added exactly what they say.
 func prove(f *Fixed, before, after *round) error {
@@ -109,9 +156,9 @@ func problems(family string, least rules.Severity) string {
 
 // byFamily counts the findings of all rules that have at least a severity, including those that
 // are not reported.
-func (r *round) byFamily(least rules.Severity) map[string]int {
+func (t *totals) byFamily(least rules.Severity) map[string]int {
 	out := map[string]int{}
-	for c, n := range r.counts {
+	for c, n := range t.counts {
 		if c.least == least {
 			out[c.family] += n
 		}

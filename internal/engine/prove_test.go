@@ -63,9 +63,7 @@ func TestProve(t *testing.T) {
 			waived := map[edit.Sum]bool{}
 			look := func(src *source.Source) (*round, *Report) {
 				r := &round{settler: &settler{did: map[ruleIn]bool{}}, last: true, waived: waived, facts: facts{src: src}}
-				c := newChecker(src, Options{})
-				c.joins(r)
-				rep, err := c.run(ctx)
+				rep, err := newRoundChecker(src, Options{}, r).run(ctx)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"sync"
 
 	"github.com/toolguard/toolguard/internal/contain"
 	"github.com/toolguard/toolguard/internal/container"
 	"github.com/toolguard/toolguard/internal/source"
+	"github.com/toolguard/toolguard/internal/transcript"
 )
 
 // A rowPart is rows that were checked beside others: all of a stretch, or one in which something was
@@ -17,16 +19,10 @@ import (
 // conversations from the first row. Those of a document are numbered as in the document.
 type rowPart struct {
 	base           int // the number of the first conversation
-	tried          int64
 	file           *container.File
 	calls, results int
-	found          hits
-	kinds          []findingKind // of each of found; the zero kind if all of it are kept
-	kind           findingKind   // of the finding that is being counted
-	over           map[findingKind]int
-	offers         offers
-	merging        map[int32]bool
-	units          []Unit // if they are asked for
+	finds
+	units []Unit // if they are asked for
 }
 
 // A rowStretch is a stretch of a file.
@@ -35,79 +31,66 @@ type rowStretch struct {
 	parts []*rowPart
 	text  container.Text
 	err   error
-	done  chan struct{}
+	check sync.WaitGroup
 }
 
-// A rowChecker checks stretches of rows on its own goroutine.
+// A rowChecker checks stretches of rows on its own goroutine. It is the mode of that check.
 type rowChecker struct {
-	*checker
+	checking
+	rows  func(*rowChecker) mode // that of beside
 	in    *container.RowReader
 	st    *rowStretch
 	sound *rowPart // the rows before the current one, as far as nothing was found in them
 }
 
-func (c *checker) newRowChecker(ctx context.Context, reading *container.Reading) *rowChecker {
-	w := &rowChecker{}
-	var look func(source.Record)
-	if c.units != nil {
-		look = func(rec source.Record) { w.units.begin(w.checker, rec) }
-	}
-	w.in = reading.RowReader(look)
+func (c beside) newRowChecker(ctx context.Context, reading *container.Reading) *rowChecker {
+	w := &rowChecker{rows: c.rows, in: reading.RowReader()}
 	w.checker = newChecker(w.in.Source, c.opts)
-	if w.ctx = ctx; c.units != nil {
-		w.units = &units{ended: w.ended}
-	}
+	w.ctx = ctx
 	return w
 }
 
 // check checks a stretch.
 func (w *rowChecker) check(st *rowStretch) {
-	c := w.checker
 	w.st, w.sound = st, nil
 	conversations := w.in.Conversations(&st.at)
 	w.begin()
-	if c.units != nil {
-		c.units.started, c.units.row = false, Unit{}
-	}
+	w.mode = w.rows(w)
 	for conv, err := range conversations {
-		if st.err = c.next(conv, err); st.err != nil {
+		if st.err = w.next(conv, err); st.err != nil {
 			return
 		}
 	}
-	if c.units != nil {
-		st.err = cmp.Or(c.units.endRow(c), c.err)
-	} else {
-		w.end()
-	}
+	st.err = w.mode.End()
 	if w.sound != nil {
 		st.parts = append(st.parts, w.sound)
 	}
 	st.text = w.in.Text()
 }
 
+// End implements mode.
+func (w *rowChecker) End() error {
+	w.end()
+	return nil
+}
+
+// alone returns the mode in which only findings are of interest, and not the rows that they are in.
+func (w *rowChecker) alone() mode { return w }
+
+// Kept implements mode.
+func (w *rowChecker) Kept(k findingKind) { w.each = append(w.each, k) }
+
 // begin begins a part.
 func (w *rowChecker) begin() {
-	c := w.checker
-	c.part, c.report, c.found, c.kinds = &rowPart{}, &Report{Path: c.src.Name(), File: w.in.File()}, hits{}, nil
-	c.offers, c.current, c.dials, c.firstDial, c.tried = offers{}, 0, nil, w.in.Before, 0
-	c.merging = map[int32]bool{}
-	clear(c.logs)
+	w.report, w.finds = &Report{Path: w.src.Name(), File: w.in.File()}, finds{merging: map[int32]bool{}}
+	w.dials, w.firstDial = nil, w.in.Before
+	clear(w.logs)
 }
 
 // end ends the part that was begun.
 func (w *rowChecker) end() *rowPart {
-	c, p := w.checker, w.part
-	p.file, p.base, p.tried = w.in.Cut(), w.in.Before, c.tried
+	p := &rowPart{base: w.in.Before, file: w.in.Cut(), calls: w.report.Calls, results: w.report.Results, finds: w.finds}
 	p.file.Conversations -= p.base
-	p.calls, p.results, p.found, p.offers, p.merging = c.report.Calls, c.report.Results, c.found, c.offers, c.merging
-	for k, n := range c.kinds {
-		if n.n > k.most {
-			if p.over == nil {
-				p.over = map[findingKind]int{}
-			}
-			p.over[k] = n.n - k.most
-		}
-	}
 	w.st.parts = append(w.st.parts, p)
 	return p
 }
@@ -138,9 +121,28 @@ func (w *rowChecker) ended(row *Unit) error {
 	return nil
 }
 
+// beside is the mode of a check whose parts are checked side by side if they can be.
+type beside struct {
+	checking
+	rows func(*rowChecker) mode // in which a stretch is checked
+	join func(*rowPart) error   // takes each part once what was found in it was added
+}
+
+// Open implements mode.
+func (c beside) Open(r *container.Reading) iter.Seq2[*transcript.Conversation, error] {
+	if !r.SideBySide() {
+		return r.Conversations
+	}
+	return func(yield func(*transcript.Conversation, error) bool) {
+		if err := c.sideBySide(r); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
 // sideBySide checks stretches of rows on several goroutines, and joins what they find in the order of
 // the file. The report is that of a check from the start to the end.
-func (c *checker) sideBySide(reading *container.Reading) error {
+func (c beside) sideBySide(reading *container.Reading) error {
 	if err := reading.Begin(); err != nil {
 		return err
 	}
@@ -158,7 +160,7 @@ func (c *checker) sideBySide(reading *container.Reading) error {
 		defer close(work)
 		if err := contain.Do(func() error { c.stretches(ctx, reading, work, parts); return nil }); err != nil {
 			select {
-			case parts <- failed(err):
+			case parts <- &rowStretch{err: err}:
 			case <-ctx.Done(): // nobody joins any more
 			}
 		}
@@ -179,30 +181,26 @@ func (c *checker) sideBySide(reading *container.Reading) error {
 					w = nil // what it has learnt may be half written
 				}
 				p.err = cmp.Or(p.err, err)
-				close(p.done)
+				p.check.Done()
 			}
 			if w != nil {
 				w.in.Release()
 			}
 		}, none)
 	}
-	if err := cmp.Or(c.join(ctx, reading, parts), c.src.Err()); err != nil { // values of a document are read from c.src
+	if err := cmp.Or(c.joinAll(ctx, reading, parts), c.src.Err()); err != nil { // values of a document are read from c.src
 		return err
-	}
-	if c.units != nil {
-		c.units.started, c.units.joined = true, true
 	}
 	return reading.End()
 }
 
 // stretches passes stretches of the source to who checks them, and in the same order to who joins
 // them.
-func (c *checker) stretches(ctx context.Context, reading *container.Reading, work, parts chan<- *rowStretch) {
+func (c beside) stretches(ctx context.Context, reading *container.Reading, work, parts chan<- *rowStretch) {
 	for at, err := range reading.Stretches() {
-		p := &rowStretch{at: at, done: make(chan struct{})}
-		if err != nil {
-			p = failed(err)
-		} else {
+		p := &rowStretch{at: at, err: err}
+		if err == nil {
+			p.check.Add(1)
 			select {
 			case work <- p:
 			case <-ctx.Done():
@@ -224,27 +222,17 @@ func (st *rowStretch) doubted() bool {
 	})
 }
 
-// failed returns a stretch that could not be checked.
-func failed(err error) *rowStretch {
-	p := &rowStretch{err: err, done: make(chan struct{})}
-	close(p.done)
-	return p
-}
-
-// join joins stretches. If a record reaches into the next stretch, it reads both as one.
-func (c *checker) join(ctx context.Context, reading *container.Reading, parts <-chan *rowStretch) error {
-	var own *rowChecker
+// joinAll joins stretches. If a record reaches into the next stretch, it reads both as one.
+func (c beside) joinAll(ctx context.Context, reading *container.Reading, parts <-chan *rowStretch) error {
+	own := sync.OnceValue(func() *rowChecker { return c.newRowChecker(ctx, reading) })
 	again := func(at source.Stretch) (*rowStretch, error) {
-		if own == nil {
-			own = c.newRowChecker(ctx, reading)
-		}
 		st := &rowStretch{at: at}
-		own.check(st)
+		own().check(st)
 		return st, st.err
 	}
 	wasted := int64(0)
 	for st := range parts {
-		<-st.done
+		st.check.Wait()
 		if st.err != nil {
 			return st.err
 		}
@@ -253,7 +241,7 @@ func (c *checker) join(ctx context.Context, reading *container.Reading, parts <-
 			if !more {
 				break
 			}
-			<-next.done
+			next.check.Wait()
 			var err error
 			if st, err = again(source.Stretch{From: st.at.From, To: next.at.To}); err != nil {
 				return err
@@ -275,7 +263,7 @@ func (c *checker) join(ctx context.Context, reading *container.Reading, parts <-
 }
 
 // addStretch adds what was found in the next stretch, and passes its rows on if they are asked for.
-func (c *checker) addStretch(reading *container.Reading, st *rowStretch) error {
+func (c beside) addStretch(reading *container.Reading, st *rowStretch) error {
 	reading.See(st.text)
 	before := int32(c.report.File.Records)
 	if reading.Listed {
@@ -283,26 +271,8 @@ func (c *checker) addStretch(reading *container.Reading, st *rowStretch) error {
 	}
 	for _, p := range st.parts {
 		c.add(p, before)
-		if reading.Listed && c.tried > cmp.Or(c.opts.tries, mostTried) {
-			return errTried
-		}
-		for i := range p.units {
-			u := &p.units[i]
-			u.Record += before
-			u.File = c.report
-			if c.clean() && u.Caught == nil {
-				if err := c.units.take(u); err != nil {
-					return err
-				}
-				continue
-			}
-			c.units.started, c.units.row = true, *u
-			if err := c.units.endRow(c); err != nil {
-				return err
-			}
-		}
-		if p.units != nil {
-			c.forget()
+		if err := c.join(p); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -311,6 +281,14 @@ func (c *checker) addStretch(reading *container.Reading, st *rowStretch) error {
 // errTried says that conversations of a document cannot be checked side by side, because whether the repairs
 // of one are tried depends on those before it.
 var errTried = errors.New("too many repairs")
+
+// untried returns errTried if repairs of a document are left untried.
+func (c *checker) untried(*rowPart) error {
+	if !c.inRows() && c.tried > cmp.Or(c.opts.tries, mostTried) {
+		return errTried
+	}
+	return nil
+}
 
 // add adds what was found in the next rows. before is how many records are in front of the stretch.
 func (c *checker) add(p *rowPart, before int32) {
@@ -330,7 +308,7 @@ func (c *checker) add(p *rowPart, before int32) {
 	}
 	i := 0
 	for f := range p.found.findings(0) {
-		k := p.kinds[i]
+		k := p.each[i]
 		i++
 		if k.rule != nil && c.over(k, 1) > 0 {
 			continue
@@ -344,8 +322,13 @@ func (c *checker) add(p *rowPart, before int32) {
 		}
 		c.found.add(f)
 	}
-	for k, n := range p.over {
-		c.over(k, n)
+	for k, n := range p.kinds {
+		if n.n > k.most {
+			c.over(k, n.n-k.most)
+		}
+	}
+	for i := range p.units {
+		p.units[i].Record += before
 	}
 	c.current = len(c.found.list) // the next findings are about other rows or the file
 }

@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/toolguard/toolguard/internal/container"
 	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/operation"
 	"github.com/toolguard/toolguard/internal/repair"
@@ -308,29 +309,27 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 	var first, last *round
 	waived := map[edit.Sum]bool{}
 	opts := s.opts.Options
-	opts.Edits = false // the edits of each repair alone
-	var prev *checker  // of the previous round, if its check is kept
+	opts.Edits = false     // the edits of each repair alone
+	var prev *roundChecker // of the previous round, if its check is kept
 	var edits []edit.Edit
 	for n := 0; ; n++ {
 		now := src
 		if n > 0 {
 			now = out.Pieces.Source()
 		}
-		begin := func() (*round, *checker) {
-			r := &round{settler: s, first: n == 0, last: n == maxRounds, waived: waived, facts: facts{src: now}}
-			c := newChecker(now, opts)
+		begin := func() *roundChecker {
+			c := newRoundChecker(now, opts, &round{settler: s, first: n == 0, last: n == maxRounds, waived: waived, facts: facts{src: now}})
 			c.keeps = s.opts.keeps(now)
-			c.joins(r)
-			return r, c
+			return c
 		}
-		r, c := begin()
+		c := begin()
 		var rep *Report
 		var err error
 		if prev != nil {
 			did := maps.Clone(s.did)
 			if rep, err = c.again(ctx, prev, edits); rep == nil && err == nil {
 				s.did = did
-				r, c = begin()
+				c = begin()
 			}
 			prev = nil
 		}
@@ -340,6 +339,7 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 		if err != nil {
 			return nil, err
 		}
+		r := c.round
 		if first == nil {
 			first, out.Before = r, rep
 		} else if was := first.reads(out.Before); opts.Dialect == nil && r.reads(rep) != was && !first.mixed {
@@ -401,7 +401,7 @@ func (s *settler) run(ctx context.Context, src *source.Source) (*Fixed, error) {
 // readsAlike proves that a reader who does not know the dialect finds nothing to repair in
 // the result either.
 func (s *settler) readsAlike(ctx context.Context, out *Fixed, dialect string) error {
-	rep, err := newChecker(out.Pieces.Source(), s.opts.Options).run(ctx)
+	rep, err := Check(ctx, out.Pieces.Source(), s.opts.Options)
 	if err != nil {
 		return err
 	}
@@ -429,7 +429,122 @@ func anyOf(fs *Findings, holds func(*Finding) bool) bool {
 	return false
 }
 
-// A round is a check that chooses fixes as it goes.
+// A roundChecker is the check of a round, and its mode.
+type roundChecker struct {
+	proving
+	round *round
+	// keeps is set if the next round may take from this check what its edits do not touch. Then
+	// reading is that of the source, if it has rows or is a log, and rowOf are the records of the
+	// conversations. recalls lets the reading of a log take records from an earlier one; nil for none.
+	keeps   bool
+	reading *container.Reading
+	rowOf   []int32
+	recalls func(*container.Reading)
+}
+
+func newRoundChecker(src *source.Source, opts Options, r *round) *roundChecker {
+	r.totals = newTotals()
+	c := &roundChecker{proving: proving{checking{newChecker(src, opts)}, &r.totals}, round: r}
+	c.mode = c
+	return c
+}
+
+// Open implements mode.
+func (c *roundChecker) Open(r *container.Reading) iter.Seq2[*transcript.Conversation, error] {
+	if c.round.first { // later rounds mostly have nothing left to repair
+		if log := c.logOf(r.File); log != nil {
+			if r.Look(log.Read); r.Follow(log.Format, log.Lenses(), log.Link) {
+				r.Look(log.Add)
+			}
+		}
+	}
+	if c.keeps && (r.InRows() || r.InLog()) {
+		c.reading = r
+		r.Keep()
+	}
+	if c.recalls != nil {
+		c.recalls(r)
+	}
+	return r.Conversations
+}
+
+// Conversation implements mode. It takes the fixes that the findings request. Operations on the results of one
+// turn become one fix if possible.
+func (c *roundChecker) Conversation(conv *transcript.Conversation, err error) error {
+	if c.reading != nil {
+		c.rowOf = append(c.rowOf, int32(c.report.File.Records))
+	}
+	if err = c.checking.Conversation(conv, err); err != nil {
+		return err
+	}
+	r, plan := c.round, &c.now.plan
+	r.facts.add(plan)
+	r.named = r.named || c.now.context.Named
+	r.mixed = r.mixed || r.spoken != "" && r.spoken != conv.Dialect ||
+		slices.ContainsFunc(conv.Messages, func(m transcript.Message) bool { return m.Has(transcript.MessageForeign) })
+	r.spoken = conv.Dialect
+	wishes := r.wishes(c.offered())
+	if len(wishes) == 0 {
+		return nil
+	}
+	turns := map[int32][]wish{} // but the first of each turn
+	first := make(map[int32]bool, len(wishes))
+	for _, w := range wishes {
+		if turn := plan.LaidOut(w.Operation); turn >= 0 {
+			if first[turn] {
+				turns[turn] = append(turns[turn], w)
+			}
+			first[turn] = true
+		}
+	}
+	for i, w := range wishes {
+		if !c.goesOn(workOfFinding) {
+			return c.err
+		}
+		turn, together := plan.LaidOut(w.Operation), wishes[i:i+1:i+1]
+		if turn >= 0 {
+			if !first[turn] {
+				continue // carried out with the first
+			}
+			first[turn] = false
+			together = append(together, turns[turn]...)
+		}
+		if err := r.lay(c.checker, turn, together); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// End implements mode.
+func (c *roundChecker) End() error {
+	if c.file(); c.err == nil {
+		c.err = c.round.file(c.checker, c.offered())
+	}
+	if err := c.finish(); err != nil {
+		return err
+	}
+	// A repair reports the findings before the first round and after the last one.
+	if c.round.first || len(c.round.repairs) == 0 {
+		return c.place(c.src.Size(), c.keeps) // the former are left if the file is not written
+	}
+	return nil
+}
+
+// Emits implements mode.
+func (c *roundChecker) Emits(f *rules.Finding) bool {
+	asked := c.proving.Emits(f)
+	c.round.holds(f)
+	return asked
+}
+
+// Needs implements mode. A finding is kept if it is repaired, or shows that the file needs repairs.
+func (c *roundChecker) Needs(f *rules.Finding) bool { return c.round.opts.allows(f) }
+
+// Repairs implements mode.
+func (*roundChecker) Repairs() bool { return true }
+
+// A round chooses fixes while its check goes on.
 type round struct {
 	*settler
 	first, last bool
@@ -438,26 +553,17 @@ type round struct {
 	set         edit.Set
 	repairs     []Repair
 	places      [][]source.Span // that each fix changes
-	counts      map[counted]int
-	found       map[ruleIn]int // errors and warnings of the rules
-	unanswered  int            // calls without a result; those of a dataset are only infos
-	facts       facts
-	spoken      string            // the dialect of the conversations
-	mixed       bool              // they are in more than one dialect
-	touched     []source.Span     // by unsafe fixes
-	waived      map[edit.Sum]bool // facts that unsafe repairs change
+	totals
+	facts   facts
+	spoken  string            // the dialect of the conversations
+	mixed   bool              // they are in more than one dialect
+	touched []source.Span     // by unsafe fixes
+	waived  map[edit.Sum]bool // facts that unsafe repairs change
 }
 
 // reads returns the dialect in which a source is read. The conversations of a file may be in another
 // dialect than the one that the file shows, so theirs counts.
 func (r *round) reads(rep *Report) string { return cmp.Or(r.spoken, rep.File.Dialect) }
-
-// A counted is a family of rules in a conversation, -1 for the file.
-type counted struct {
-	family       string
-	conversation int
-	least        rules.Severity // of those that are counted
-}
 
 // unproved begins what is said of a finding whose repair failed its proof.
 const unproved = "not applied, because it would "
@@ -465,23 +571,8 @@ const unproved = "not applied, because it would "
 // Unproved reports whether a repair of the finding failed its proof.
 func (f *Finding) Unproved() bool { return strings.HasPrefix(f.Unfixed, unproved) }
 
-// emits receives each finding of every rule, before findings are filtered. If a repair is
-// withheld, emits removes it from the finding.
-func (r *round) emits(f *rules.Finding) {
-	if f.Severity >= rules.Warning {
-		if r.counts == nil {
-			r.counts, r.found = map[counted]int{}, map[ruleIn]int{}
-		}
-		for _, least := range counting {
-			if f.Severity >= least {
-				r.counts[counted{familyOf(f), f.Conversation, least}]++
-			}
-		}
-		r.found[ruleIn{f.Conversation, f.Rule}]++
-	}
-	if family(f.Rule) == rules.Unanswered {
-		r.unanswered++
-	}
+// holds removes a repair that is withheld from its finding.
+func (r *round) holds(f *rules.Finding) {
 	why := cmp.Or(r.held[ruleIn{f.Conversation, f.Rule}], r.held[ruleIn{anyConversation, f.Rule}])
 	if why != "" && f.Fix != nil {
 		f.Fix, f.Unfixed = nil, unproved+why
@@ -490,10 +581,6 @@ func (r *round) emits(f *rules.Finding) {
 		}
 	}
 }
-
-// needs reports whether a finding must be kept, however many there are: because it is
-// repaired, or because it shows that the file needs repairs.
-func (r *round) needs(f *rules.Finding) bool { return r.opts.allows(f) }
 
 // A wish is an operation that may be carried out, with the parts of its finding that are
 // needed for it. There may be very many wishes, so it does not hold the whole finding.
@@ -529,59 +616,10 @@ func (r *round) wishes(found iter.Seq[wish]) []wish {
 	return out
 }
 
-// joins makes the check a part of a round.
-func (c *checker) joins(r *round) {
-	c.round = r
-	c.then = func(plan *repair.Plan, able *fixes) error { return r.conversation(c, plan, able) }
-}
-
-// conversation takes the fixes that the findings of a conversation request. Operations on the
-// results of one turn become one fix if possible.
-func (r *round) conversation(c *checker, plan *repair.Plan, able *fixes) error {
-	if r.facts.src != nil { // trim has another proof
-		r.facts.add(plan)
-	}
-	conv := plan.Conv
-	r.named = r.named || c.now.context.Named
-	r.mixed = r.mixed || r.spoken != "" && r.spoken != conv.Dialect ||
-		slices.ContainsFunc(conv.Messages, func(m transcript.Message) bool { return m.Has(transcript.MessageForeign) })
-	r.spoken = conv.Dialect
-	wishes := r.wishes(c.offered())
-	if len(wishes) == 0 {
-		return nil
-	}
-	turns := map[int32][]wish{} // but the first of each turn
-	first := make(map[int32]bool, len(wishes))
-	for _, w := range wishes {
-		if turn := plan.LaidOut(w.Operation); turn >= 0 {
-			if first[turn] {
-				turns[turn] = append(turns[turn], w)
-			}
-			first[turn] = true
-		}
-	}
-	for i, w := range wishes {
-		if !c.goesOn(workOfFinding) {
-			return c.err
-		}
-		turn, together := plan.LaidOut(w.Operation), wishes[i:i+1:i+1]
-		if turn >= 0 {
-			if !first[turn] {
-				continue // carried out with the first
-			}
-			first[turn] = false
-			together = append(together, turns[turn]...)
-		}
-		if err := r.lay(c, plan, turn, together, able); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // lay takes the joint fix of several operations on one turn, unless it has a higher class
 // than each of them. Otherwise it takes the fix of each operation.
-func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []wish, able *fixes) error {
+func (r *round) lay(c *checker, turn int32, wishes []wish) error {
+	plan := &c.now.plan
 	if len(wishes) > 1 {
 		ops := make([]*operation.Operation, len(wishes))
 		most := operation.Safe
@@ -597,7 +635,7 @@ func (r *round) lay(c *checker, plan *repair.Plan, turn int32, wishes []wish, ab
 		}
 	}
 	for _, w := range wishes {
-		fix := able.take(w.Operation)
+		fix := c.now.able.take(w.Operation)
 		if len(fix.Edits) == 0 { // not compiled yet
 			var ok bool
 			var err error

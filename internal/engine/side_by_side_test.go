@@ -153,7 +153,7 @@ func TestListedSideBySide(t *testing.T) {
 		src := source.NewSource("rows", bytes.NewReader(text), int64(len(text)))
 		src.SetWindow(window)
 		src.SetJobs(0, 3)
-		if container.Open(src, detect.Options{}, nil).SideBySide() {
+		if container.Open(src, detect.Options{}).SideBySide() {
 			split++
 		}
 	}
@@ -176,7 +176,9 @@ func TestTriedSideBySide(t *testing.T) {
 	src := source.NewSource("rows", bytes.NewReader(text), int64(len(text)))
 	src.SetWindow(window)
 	src.SetJobs(0, 3)
-	if _, err := newChecker(src, opts).run(t.Context()); !errors.Is(err, errTried) {
+	c := newChecker(src, opts)
+	c.mode = beside{checking{c}, (*rowChecker).alone, c.untried}
+	if _, err := c.run(t.Context()); !errors.Is(err, errTried) {
 		t.Errorf("the conversations were checked side by side: %v", err)
 	}
 }

@@ -24,7 +24,7 @@ type probe struct {
 	// kept says of each check after edits whether it took from the earlier one what they do not touch.
 	kept []bool
 	// plant plants an error in what is known of the edits of a source that was checked; nil for none.
-	plant func(t *touched, was *checker)
+	plant func(t *touched, was *roundChecker)
 }
 
 // keeps reports whether the check of a source is kept for the next round.
@@ -51,7 +51,7 @@ type touched struct {
 
 // touches returns what edits of the source of c touch. It returns nil if that is most of the source, or
 // if it is not known where rows begin.
-func (c *checker) touches(edits []edit.Edit) (*touched, error) {
+func (c *roundChecker) touches(edits []edit.Edit) (*touched, error) {
 	starts, size := &c.report.File.Starts, c.src.Size()
 	n := starts.Len()
 	if n == 0 || len(edits) == 0 {
@@ -144,7 +144,7 @@ func rowsOnly(f *container.File) bool {
 // rows that the edits touch, as they were and as they are, and takes the rest from prev: all that prev
 // found, without what it found in those rows as they were. If that cannot be done, or if the rows as
 // they were are not what prev found, it returns nil, and the source must be read whole.
-func (c *checker) again(ctx context.Context, prev *checker, edits []edit.Edit) (*Report, error) {
+func (c *roundChecker) again(ctx context.Context, prev *roundChecker, edits []edit.Edit) (*Report, error) {
 	if c.ctx = ctx; !container.Recalls || prev.reading.InRows() && !rowsOnly(prev.report.File) {
 		return nil, nil
 	}
@@ -160,17 +160,16 @@ func (c *checker) again(ctx context.Context, prev *checker, edits []edit.Edit) (
 	if prev.reading.InLog() {
 		return c.recall(ctx, prev.reading, t, p)
 	}
-	reading := container.Open(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect}, nil)
+	reading := container.Open(c.src, detect.Options{Dialects: c.opts.Dialects, Dialect: c.opts.Dialect})
 	if !reading.Alike(prev.reading) {
 		reading.Release()
 		return nil, nil
 	}
 	reading.Learn(prev.reading)
-	was := rowsAgain{checker: newChecker(prev.src, c.opts), in: prev.reading.RowReader(nil)}
-	was.joins(&round{
+	alone := newRoundChecker(prev.src, c.opts, &round{
 		settler: &settler{opts: c.round.opts, held: c.round.held, did: map[ruleIn]bool{}}, last: true, facts: facts{src: prev.src},
 	})
-	is := rowsAgain{checker: c, in: reading.RowReader(nil)}
+	was, is := rowsAgain{roundChecker: alone, in: prev.reading.RowReader()}, rowsAgain{roundChecker: c, in: reading.RowReader()}
 	file := reading.File
 	start := func(from, to int) {
 		for at := range prev.report.File.Starts.Range(from, to) {
@@ -203,7 +202,7 @@ func (c *checker) again(ctx context.Context, prev *checker, edits []edit.Edit) (
 	file.Records, file.Conversations = prev.report.File.Records, prev.report.File.Conversations
 	file.Skipped += prev.report.File.Skipped
 	file.Opaque += prev.report.File.Opaque
-	if !prev.agrees(was.checker, t) || !c.count(prev, was.checker) {
+	if !prev.agrees(alone, t) || !c.count(prev, alone) {
 		return nil, nil
 	}
 	c.report.File, c.dials, c.firstDial = file, prev.dials, 0
@@ -212,13 +211,13 @@ func (c *checker) again(ctx context.Context, prev *checker, edits []edit.Edit) (
 	was.in.Release()
 	is.in.Release()
 	p.kept[len(p.kept)-1] = true
-	return c.report, c.finish(file)
+	return c.report, c.End()
 }
 
 // recall checks a log like run, after edits of the source that of has read. It reads only the records that the
 // edits touch, and takes the model of the others from that reading. If that cannot be done, it reads all of them,
 // or returns nil.
-func (c *checker) recall(ctx context.Context, of *container.Reading, t *touched, p *probe) (*Report, error) {
+func (c *roundChecker) recall(ctx context.Context, of *container.Reading, t *touched, p *probe) (*Report, error) {
 	parts := make([]container.Touched, len(t.list))
 	for i, s := range t.list {
 		parts[i] = container.Touched{Was: s.was, Is: s.is, Before: s.records, Records: s.ownRecords}
@@ -234,7 +233,7 @@ func (c *checker) recall(ctx context.Context, of *container.Reading, t *touched,
 
 // A rowsAgain checks stretches, one after the other.
 type rowsAgain struct {
-	*checker
+	*roundChecker
 	in   *container.RowReader
 	text container.Text
 }
@@ -242,7 +241,7 @@ type rowsAgain struct {
 // read checks the rows of a stretch, which are at a span. It returns what is known of them, or nil if
 // they are not the rows of the stretch, or cannot be checked without the others.
 func (r *rowsAgain) read(ctx context.Context, s *stretch, span source.Span) (*container.File, error) {
-	c := r.checker
+	c := r.roundChecker
 	at := source.Stretch{From: span.Start, To: span.End, Before: s.records}
 	r.in.Before = s.conversations
 	conversations := r.in.Conversations(&at)
@@ -251,8 +250,7 @@ func (r *rowsAgain) read(ctx context.Context, s *stretch, span source.Span) (*co
 		if err != nil {
 			return nil, ctx.Err() // any other error is that of a check of the whole
 		}
-		c.conversation(conv)
-		if err := cmp.Or(ctx.Err(), c.err); err != nil {
+		if err := c.next(conv, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -265,7 +263,7 @@ func (r *rowsAgain) read(ctx context.Context, s *stretch, span source.Span) (*co
 }
 
 // agrees reports whether c has found in the touched rows what another check found in them alone.
-func (c *checker) agrees(was *checker, t *touched) bool {
+func (c *roundChecker) agrees(was *roundChecker, t *touched) bool {
 	r, w := c.round, was.round
 	counts, found := map[counted]int{}, map[ruleIn]int{}
 	for k, n := range r.counts {
@@ -321,7 +319,7 @@ func (c *checker) agrees(was *checker, t *touched) bool {
 
 // count adds the numbers of the rows that no edit touches: those of all rows of prev, without those of
 // the touched rows as they were. It returns false if the numbers decide which findings are kept.
-func (c *checker) count(prev, was *checker) bool {
+func (c *roundChecker) count(prev, was *roundChecker) bool {
 	c.report.Calls += prev.report.Calls - was.report.Calls
 	c.report.Results += prev.report.Results - was.report.Results
 	c.round.unanswered += prev.round.unanswered - was.round.unanswered
@@ -346,12 +344,9 @@ func (c *checker) count(prev, was *checker) bool {
 }
 
 // take takes what prev found in the rows that no edit touches.
-func (c *checker) take(prev *checker, t *touched) {
+func (c *roundChecker) take(prev *roundChecker, t *touched) {
 	r, p := c.round, prev.round
 	r.spoken, r.mixed, r.named = p.spoken, p.mixed, p.named
-	if r.counts == nil {
-		r.counts, r.found = map[counted]int{}, map[ruleIn]int{}
-	}
 	for k, n := range p.counts {
 		if !t.conversation(k.conversation) {
 			r.counts[k] = n

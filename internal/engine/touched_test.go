@@ -254,18 +254,18 @@ func TestProofByTouchedOfLogs(t *testing.T) {
 // A plant is an error in what is known of edits, in one stretch. It reports whether there is such an error.
 type plant struct {
 	name  string
-	plant func(rnd *rand.Rand, t *touched, i int, was *checker) bool
+	plant func(rnd *rand.Rand, t *touched, i int, was *roundChecker) bool
 }
 
 // plants are the errors.
 var plants = []plant{
-	{"forgotten", func(_ *rand.Rand, t *touched, i int, _ *checker) bool {
+	{"forgotten", func(_ *rand.Rand, t *touched, i int, _ *roundChecker) bool {
 		t.list = slices.Delete(t.list, i, i+1)
 		return true
 	}},
-	{"row before", func(_ *rand.Rand, t *touched, i int, was *checker) bool { return t.elsewhere(was, i, -1) }},
-	{"row behind", func(_ *rand.Rand, t *touched, i int, was *checker) bool { return t.elsewhere(was, i, 1) }},
-	{"without the last row", func(_ *rand.Rand, t *touched, i int, was *checker) bool {
+	{"row before", func(_ *rand.Rand, t *touched, i int, was *roundChecker) bool { return t.elsewhere(was, i, -1) }},
+	{"row behind", func(_ *rand.Rand, t *touched, i int, was *roundChecker) bool { return t.elsewhere(was, i, 1) }},
+	{"without the last row", func(_ *rand.Rand, t *touched, i int, was *roundChecker) bool {
 		s := &t.list[i]
 		if s.ownRecords < 2 {
 			return false
@@ -275,35 +275,35 @@ var plants = []plant{
 		s.is.End = min(s.is.End, s.was.End)
 		return true
 	}},
-	{"end", func(_ *rand.Rand, t *touched, i int, was *checker) bool {
+	{"end", func(_ *rand.Rand, t *touched, i int, was *roundChecker) bool {
 		t.list[i].is.End++                            // always more, because errors of two rounds could cancel each other out
 		n := t.list[i].records + t.list[i].ownRecords // of rows behind it, no edit touches the first
 		return n < was.report.File.Starts.Len() && (i+1 == len(t.list) || t.list[i+1].records > n)
 	}},
-	{"start", func(rnd *rand.Rand, t *touched, i int, _ *checker) bool {
+	{"start", func(rnd *rand.Rand, t *touched, i int, _ *roundChecker) bool {
 		t.list[i].is.Start += 1 + rnd.Int64N(9)
 		return true
 	}},
-	{"old end", func(rnd *rand.Rand, t *touched, i int, _ *checker) bool {
+	{"old end", func(rnd *rand.Rand, t *touched, i int, _ *roundChecker) bool {
 		t.list[i].was.End -= 4 + rnd.Int64N(9) // there are at most three blanks at the end
 		return true
 	}},
-	{"records", func(rnd *rand.Rand, t *touched, i int, _ *checker) bool {
+	{"records", func(rnd *rand.Rand, t *touched, i int, _ *roundChecker) bool {
 		t.list[i].records += 1 - 2*rnd.IntN(2)
 		return t.list[i].records >= 0
 	}},
-	{"conversations", func(rnd *rand.Rand, t *touched, i int, _ *checker) bool {
+	{"conversations", func(rnd *rand.Rand, t *touched, i int, _ *roundChecker) bool {
 		t.list[i].conversations += 1 - 2*rnd.IntN(2)
 		return t.list[i].conversations >= 0
 	}},
-	{"own conversations", func(rnd *rand.Rand, t *touched, i int, _ *checker) bool {
+	{"own conversations", func(rnd *rand.Rand, t *touched, i int, _ *roundChecker) bool {
 		t.list[i].ownConversation += 1 - 2*rnd.IntN(2)
 		return true
 	}},
 }
 
 // elsewhere takes another row for the touched ones: the one before or behind them.
-func (t *touched) elsewhere(was *checker, i, by int) bool {
+func (t *touched) elsewhere(was *roundChecker, i, by int) bool {
 	s, starts := &t.list[i], &was.report.File.Starts
 	grown := s.is.Start - s.was.Start
 	n := s.records + by
@@ -351,7 +351,7 @@ func plantedIn(t *testing.T, most int, plants []plant, made func(*rand.Rand) []b
 		kind := plants[int(seed)%len(plants)]
 		planted, at := false, 0
 		p := &probe{}
-		p.plant = func(m *touched, was *checker) {
+		p.plant = func(m *touched, was *roundChecker) {
 			if kind.plant(rnd, m, rnd.IntN(len(m.list)), was) && !planted {
 				planted, at = true, len(p.kept)-1
 			}

@@ -69,7 +69,7 @@ func Trim(ctx context.Context, src *source.Source, opts Options, req *trim.Reque
 	out, err := cut(ctx, src, opts, req)
 	var unproved *ProofError
 	if errors.As(err, &unproved) {
-		unproved.Cut = true
+		unproved.Cut, out.After = true, out.Before
 	}
 	return out, err
 }
@@ -127,23 +127,28 @@ type trimmer struct {
 	log       *logTrimmer // nil if it is no session log
 }
 
-// read checks a source with all rules and passes its conversations to the trimmer.
-func (t *trimmer) read(ctx context.Context, src *source.Source, opts Options) (*round, *Report, error) {
-	opts.Edits, opts.Excerpts = false, false
-	r := &round{settler: &settler{opts: FixOptions{Options: opts}, did: map[ruleIn]bool{}}, last: true}
-	t.has = account{}
-	c := newChecker(src, opts)
-	c.joins(r)
-	c.then = func(plan *repair.Plan, able *fixes) error {
-		if err := r.conversation(c, plan, able); err != nil {
-			return err
-		}
-		t.conversation(c, plan)
-		return c.err
+// trimming is the mode of a check of what is trimmed, before and after.
+type trimming struct {
+	proving
+	trimmer *trimmer
+}
+
+// Conversation implements mode.
+func (c trimming) Conversation(conv *transcript.Conversation, err error) error {
+	if err = c.checking.Conversation(conv, err); err == nil {
+		c.trimmer.conversation(c.checker, &c.now.plan)
 	}
-	t.seen = 0
+	return cmp.Or(err, c.err)
+}
+
+// read checks a source and passes its conversations to the trimmer.
+func (t *trimmer) read(ctx context.Context, src *source.Source, opts Options) (*totals, *Report, error) {
+	opts.Edits, opts.Excerpts = false, false
+	t.has, t.seen = account{}, 0
+	c, found := newChecker(src, opts), newTotals()
+	c.mode = trimming{proving{checking{c}, &found}, t}
 	rep, err := c.run(ctx)
-	return r, rep, err
+	return &found, rep, err
 }
 
 // refuses returns an error if files of this kind are not trimmed.
@@ -203,20 +208,28 @@ func (t *trimmer) conversation(c *checker, plan *repair.Plan) {
 		return
 	}
 	h.Rest, h.Tail = t.want.rest, func(first int) int64 { return l.tail(first, c.src.Size()) }
+	if !t.chooses(h, t.req.Cuts()) {
+		t.wayOut(c, l, plan, h)
+		return
+	}
+	t.carryOut(c, l, h, cuts)
+	t.want.keep(conv, func(i int32) bool { return !h.Drops(t.out.Cut, int(i)) })
+}
+
+// chooses chooses the cut of a history, if something may be dropped. It returns false if there is none.
+func (t *trimmer) chooses(h *trim.History, drops bool) bool {
 	cut := trim.Cut{Reason: "nothing needs to be dropped", Size: h.Sum()}
-	if t.req.Cuts() {
+	if drops {
 		if cut, t.err = h.Choose(t.req); t.err != nil {
-			t.wayOut(c, l, plan, h)
-			return
+			return false
 		}
 	}
 	if breach := h.Breach(t.req, cut); breach != "" {
 		t.err = &ProofError{Reason: breach}
-		return
+		return false
 	}
 	t.out.Cut = cut
-	t.carryOut(c, l, h, cuts)
-	t.want.keep(conv, func(i int32) bool { return !h.Drops(cut, int(i)) })
+	return true
 }
 
 // wayOut says in the error what would help, if there is no cut within a limit: shorter results
@@ -281,23 +294,15 @@ func (t *trimmer) empty() error {
 		h.Rest.Tokens += tokens
 		at += int64(n)
 	}
-	t.out.Cut = trim.Cut{Reason: "nothing needs to be dropped", Size: h.Sum()}
 	if t.req.Counts() {
 		t.out.Tokens = t.req.Tokens(h.Sum())
 	}
-	if !t.req.Cuts() {
-		return nil
-	}
-	var err error
-	t.out.Cut, err = h.Choose(t.req)
-	return err
+	t.chooses(h, t.req.Cuts())
+	return t.err
 }
 
 // untrimmable returns why a conversation is not trimmed, "" if it is.
 func untrimmable(conv *transcript.Conversation, d *dialect.Dialect) string {
-	left := func(m transcript.Message) bool {
-		return m.Has(transcript.MessageSuperseded) || m.Has(transcript.MessageReplay)
-	}
 	switch {
 	case d.CheckOnly != "":
 		return d.CheckOnly
@@ -311,7 +316,7 @@ func untrimmable(conv *transcript.Conversation, d *dialect.Dialect) string {
 		return "a record cannot be read; toolguard check shows it"
 	case slices.ContainsFunc(conv.Messages, func(m transcript.Message) bool { return m.Has(transcript.MessageForeign) }):
 		return "some of its messages are in another format"
-	case slices.ContainsFunc(conv.Messages, left):
+	case slices.ContainsFunc(conv.Messages, func(m transcript.Message) bool { return unsent(&m) }):
 		return "some of its messages are copies or are no longer sent"
 	}
 	return ""
@@ -333,6 +338,14 @@ func (s *shortenings) in(at source.Span) shortenings {
 func editsIn(edits []edit.Edit, at source.Span) []edit.Edit {
 	lo, hi := startsIn(edits, at, func(e *edit.Edit) int64 { return e.Span.Start })
 	return edits[lo:hi]
+}
+
+// grown returns by how many bytes edits make a text longer.
+func grown(edits []edit.Edit) (n int64) {
+	for _, e := range edits {
+		n += int64(len(e.Text)) - e.Span.Len()
+	}
+	return n
 }
 
 // startsIn returns which elements of a sorted list begin in a span.
@@ -373,11 +386,8 @@ func (t *trimmer) shorten(c *checker, conv *transcript.Conversation, all []trans
 		if t.err != nil {
 			return out
 		}
-		to := r.Payload.Len()
-		for _, e := range edits {
-			to += int64(len(e.Text)) - e.Span.Len()
-		}
-		out.results = append(out.results, Shortened{CallID: r.ID.Text(), Span: r.Payload, From: r.Payload.Len(), To: to})
+		from := r.Payload.Len()
+		out.results = append(out.results, Shortened{CallID: r.ID.Text(), Span: r.Payload, From: from, To: from + grown(edits)})
 		out.edits = append(out.edits, edits...)
 		if !r.Beside.IsZero() {
 			out.edits = append(out.edits, trim.Shorten(c.value(r.Beside), req.ResultsMax)...)
@@ -405,7 +415,7 @@ type account struct {
 // nil, it sets the size of each message.
 func (t *trimmer) account(c *checker, l *messageList, plan *repair.Plan, edits []edit.Edit, counts bool, sizes []trim.Size) (account, error) {
 	conv := l.conv
-	out := account{list: true, lines: conv.Lines, calls: len(conv.Calls), messages: make([]uint64, len(conv.Messages)), answered: make([]int32, len(conv.Results))}
+	out := account{list: true, lines: conv.Lines, calls: len(conv.Calls), messages: make([]uint64, len(conv.Messages)), answered: answered(plan)}
 	tokens := func(text []byte) (float64, error) {
 		if !counts {
 			return 0, nil
@@ -438,10 +448,7 @@ func (t *trimmer) account(c *checker, l *messageList, plan *repair.Plan, edits [
 		out.tokens += n
 		out.rest.Bytes -= extent.Len()
 		if sizes != nil {
-			sizes[i] = trim.Size{Bytes: extent.Len(), Tokens: n}
-			for _, e := range editsIn(edits, extent) {
-				sizes[i].Bytes += int64(len(e.Text)) - e.Span.Len()
-			}
+			sizes[i] = trim.Size{Bytes: extent.Len() + grown(editsIn(edits, extent)), Tokens: n}
 		}
 	}
 	for _, s := range l.rest(size) {
@@ -466,22 +473,26 @@ func (t *trimmer) account(c *checker, l *messageList, plan *repair.Plan, edits [
 		}
 		out.tail = hash.Sum64()
 	}
-	for i := range plan.Pairing.Results {
-		out.answered[i] = -1
-		if x := plan.Pairing.Results[i]; x.Fate == pairing.Answers {
-			out.answered[i] = x.Call
+	return out, c.err
+}
+
+// answered returns which call each result answers, -1 for none.
+func answered(plan *repair.Plan) []int32 {
+	out := make([]int32, len(plan.Pairing.Results))
+	for i, x := range plan.Pairing.Results {
+		if out[i] = -1; x.Fate == pairing.Answers {
+			out[i] = x.Call
 		}
 	}
-	return out, c.err
+	return out
 }
 
 // keep removes the messages that do not stay.
 func (a *account) keep(conv *transcript.Conversation, stays func(message int32) bool) {
-	kept := func(_, message int32) bool { return stays(message) }
 	index := make([]int32, len(conv.Calls)) // of each call among those that stay
 	a.calls = 0
 	for i := range conv.Calls {
-		if index[i] = -1; kept(0, conv.Calls[i].Message) {
+		if index[i] = -1; stays(conv.Calls[i].Message) {
 			index[i], a.calls = int32(a.calls), a.calls+1
 		}
 	}
@@ -558,22 +569,12 @@ func (t *trimmer) carryOut(c *checker, l *messageList, h *trim.History, cuts sho
 			}
 		}
 	}
-	out.Cut.Size.Bytes = t.src.Size()
-	for _, e := range t.edits {
-		out.Cut.Size.Bytes += int64(len(e.Text)) - e.Span.Len()
-	}
-	t.tell(h, conv)
-	if cut.Index < len(conv.Messages) && cut.Head < cut.Index {
-		at := conv.Messages[cut.Index].Span()
-		out.Role = conv.Messages[cut.Index].Role
-		var err error
-		out.At, err = source.NewLines(t.src).Position(at.Start)
-		c.err = cmp.Or(c.err, err)
-	}
+	out.Cut.Size.Bytes = t.src.Size() + grown(t.edits)
+	c.err = cmp.Or(c.err, t.tell(h, conv, func(i int) int64 { return conv.Messages[i].Span().Start }))
 }
 
-// tell says how much stays.
-func (t *trimmer) tell(h *trim.History, conv *transcript.Conversation) {
+// tell says how much stays, and where the first message after the cut is, which start returns.
+func (t *trimmer) tell(h *trim.History, conv *transcript.Conversation, start func(message int) int64) (err error) {
 	out, cut := t.out, t.out.Cut
 	out.Pinned = h.Pinned(cut)
 	for i := range conv.Messages {
@@ -586,6 +587,11 @@ func (t *trimmer) tell(h *trim.History, conv *transcript.Conversation) {
 	if t.req.Counts() {
 		out.Tokens = t.req.Tokens(cut.Size)
 	}
+	if cut.Index < len(conv.Messages) && cut.Head < cut.Index {
+		out.Role = conv.Messages[cut.Index].Role
+		out.At, err = source.NewLines(t.src).Position(start(cut.Index))
+	}
+	return err
 }
 
 // tellPairs says how many calls and results are in the messages that stay.
@@ -619,7 +625,7 @@ func (t *trimmer) exceeds(size int64, tokens float64) error {
 }
 
 // prove reads the result and compares it with the original.
-func (t *trimmer) prove(ctx context.Context, pieces *edit.Pieces, opts Options, before *round) error {
+func (t *trimmer) prove(ctx context.Context, pieces *edit.Pieces, opts Options, before *totals) error {
 	was := t.out.Before
 	after, rep, err := t.read(ctx, pieces.Source(), opts)
 	if err == nil && opts.Dialect == nil && (rep.Skipped != "" || rep.File.Dialect != was.File.Dialect) {
@@ -632,10 +638,7 @@ func (t *trimmer) prove(ctx context.Context, pieces *edit.Pieces, opts Options, 
 		return err
 	}
 	t.out.After = rep
-	fails := func(format string, args ...any) error {
-		t.out.After = was
-		return &ProofError{Reason: fmt.Sprintf(format, args...)}
-	}
+	fails := func(format string, args ...any) error { return &ProofError{Reason: fmt.Sprintf(format, args...)} }
 	switch {
 	case rep.Skipped != "":
 		return fails("make the transcript unreadable: %s", rep.Skipped)
@@ -650,7 +653,6 @@ func (t *trimmer) prove(ctx context.Context, pieces *edit.Pieces, opts Options, 
 		return fails("%s", differs)
 	}
 	if err := t.exceeds(pieces.Size(), t.has.tokens); err != nil {
-		t.out.After = was
 		return err
 	}
 	for _, least := range counting {

@@ -14,7 +14,6 @@ import (
 	"github.com/toolguard/toolguard/internal/detect"
 	"github.com/toolguard/toolguard/internal/dialect"
 	"github.com/toolguard/toolguard/internal/edit"
-	"github.com/toolguard/toolguard/internal/pairing"
 	"github.com/toolguard/toolguard/internal/repair"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -161,9 +160,7 @@ func (l *logTrimmer) first(c *checker, plan *repair.Plan) {
 		l.out.Kept = len(l.said)
 		l.tellPairs(conv, func(m int32) bool { return !unsent(&conv.Messages[m]) })
 	}
-	if l.err == nil {
-		l.err = c.err
-	}
+	l.err = cmp.Or(l.err, c.err)
 }
 
 // notes counts the tokens of what the client sends besides the messages, such as the summary of a compaction.
@@ -443,16 +440,14 @@ func (l *logTrimmer) edits(drop []bool) []edit.Edit {
 // ordinal returns the number of a record.
 func (l *logTrimmer) ordinal(r *trimRecord) int64 {
 	text, err := l.src.View(r.ordinalAt)
-	if l.err == nil {
-		l.err = err
-	}
+	l.err = cmp.Or(l.err, err)
 	n, _ := strconv.ParseInt(string(text), 10, 64) // another number becomes one in order
 	return n
 }
 
 // accountOf returns the account of what is sent of a conversation.
 func (l *logTrimmer) accountOf(c *checker, conv *transcript.Conversation, plan *repair.Plan) account {
-	out := account{list: true, calls: len(conv.Calls), messages: make([]uint64, len(conv.Messages)), answered: make([]int32, len(conv.Results))}
+	out := account{list: true, calls: len(conv.Calls), messages: make([]uint64, len(conv.Messages)), answered: answered(plan)}
 	for i := range conv.Messages {
 		text := l.content(c, conv.Messages[i].Span(), nil)
 		out.messages[i] = l.hashOf(text)
@@ -464,12 +459,6 @@ func (l *logTrimmer) accountOf(c *checker, conv *transcript.Conversation, plan *
 	}
 	if l.pass == 3 {
 		l.notes(conv, func(_ source.Span, tokens float64) { out.tokens += tokens }, c)
-	}
-	for i := range plan.Pairing.Results {
-		out.answered[i] = -1
-		if x := plan.Pairing.Results[i]; x.Fate == pairing.Answers {
-			out.answered[i] = x.Call
-		}
 	}
 	l.err = cmp.Or(l.err, c.err)
 	return out
@@ -497,17 +486,10 @@ func (l *logTrimmer) choose(c *checker, plan *repair.Plan) {
 	l.out.Messages, l.out.list = len(conv.Messages), plan.Profile.Wire.List()
 	h := trim.NewHistory(conv, plan.Pairing, plan.Profile, l.req.Pin)
 	l.measure(h)
-	cut := trim.Cut{Reason: "nothing needs to be dropped", Size: h.Sum()}
-	if len(l.said) > 0 {
-		if cut, l.err = h.Choose(l.req); l.err != nil {
-			return
-		}
-	}
-	if breach := h.Breach(l.req, cut); breach != "" {
-		l.err = &ProofError{Reason: breach}
+	if !l.chooses(h, len(l.said) > 0) {
 		return
 	}
-	l.out.Cut = cut
+	cut := l.out.Cut
 	stays := make(map[int32]bool, len(l.said))
 	from := int32(len(l.records))
 	for i := range l.said {
@@ -521,11 +503,7 @@ func (l *logTrimmer) choose(c *checker, plan *repair.Plan) {
 	if cut.Head < cut.Index {
 		l.drop = l.dropped(func(r int32) bool { return !stays[r] }, from)
 	}
-	l.tell(h, conv)
-	if cut.Index < len(conv.Messages) && cut.Head < cut.Index {
-		l.out.Role = conv.Messages[cut.Index].Role
-		l.out.At, l.err = source.NewLines(l.src).Position(l.records[l.said[cut.Index].record].at.Start)
-	}
+	l.err = l.tell(h, conv, func(i int) int64 { return l.records[l.said[i].record].at.Start })
 	l.want.keep(conv, func(i int32) bool { return !h.Drops(cut, int(i)) })
 }
 
@@ -556,10 +534,6 @@ func (l *logTrimmer) measure(h *trim.History) {
 			}
 			h.Sizes[order[next]].Tokens += l.said[order[next]].tokens + 1
 		}
-		size := rec.at.Len()
-		for _, e := range editsIn(l.cuts.edits, rec.at) {
-			size += int64(len(e.Text)) - e.Span.Len()
-		}
 		of := &h.Rest
 		switch {
 		case rec.is(l.rules.Stay), r == lastBoundary:
@@ -568,13 +542,13 @@ func (l *logTrimmer) measure(h *trim.History) {
 		case owner >= 0:
 			of = &h.Sizes[owner]
 		}
-		of.Bytes += size
+		of.Bytes += rec.at.Len() + grown(editsIn(l.cuts.edits, rec.at))
 		of.Tokens += rec.noted
 	}
 }
 
 // trim cuts the log and proves the result.
-func (l *logTrimmer) trim(ctx context.Context, opts Options, before *round) (*Trimmed, error) {
+func (l *logTrimmer) trim(ctx context.Context, opts Options, before *totals) (*Trimmed, error) {
 	alone := opts.Dialect == nil // the log shows what it is
 	opts.Dialect = l.d
 	l.out.Messages, l.out.list = len(l.said), "messages"
@@ -617,10 +591,7 @@ func (l *logTrimmer) trim(ctx context.Context, opts Options, before *round) (*Tr
 		}
 	}
 	slices.SortFunc(edits, func(a, b edit.Edit) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
-	l.out.Cut.Size.Bytes = l.src.Size()
-	for _, e := range edits {
-		l.out.Cut.Size.Bytes += int64(len(e.Text)) - e.Span.Len()
-	}
+	l.out.Cut.Size.Bytes = l.src.Size() + grown(edits)
 	if len(edits) == 0 {
 		return l.out, cmp.Or(l.err, l.exceeds(l.src.Size(), l.want.tokens))
 	}
@@ -633,7 +604,6 @@ func (l *logTrimmer) trim(ctx context.Context, opts Options, before *round) (*Tr
 	}
 	if alone {
 		if err := l.recognized(pieces.Source(), opts); err != nil {
-			l.out.After = l.out.Before
 			return l.out, err
 		}
 	}
@@ -672,7 +642,7 @@ func (l *logTrimmer) apply(edits []edit.Edit) (*source.Source, error) {
 
 // proveLog compares each record of the result with the original, and then proves the result as that of
 // any history.
-func (l *logTrimmer) proveLog(ctx context.Context, pieces *edit.Pieces, opts Options, before *round) error {
+func (l *logTrimmer) proveLog(ctx context.Context, pieces *edit.Pieces, opts Options, before *totals) error {
 	l.pass = 3
 	if err := l.prove(ctx, pieces, opts, before); err != nil {
 		return err
@@ -695,19 +665,16 @@ func (l *logTrimmer) proveLog(ctx context.Context, pieces *edit.Pieces, opts Opt
 		want := edit.Splice(bytes.Clone(was), r.at.Start, own)
 		got, err := result.View(source.Span{Start: at, End: at + int64(len(want))})
 		if err != nil || !bytes.Equal(got, want) {
-			l.out.After = l.out.Before
 			return errors.Join(err, &ProofError{Reason: fmt.Sprintf("change record %d", i+1)})
 		}
 		at += int64(len(want))
 		for _, e := range own {
 			if e.Span != r.parentAt && e.Span != r.ordinalAt && len(editsIn(l.cuts.edits, e.Span)) == 0 {
-				l.out.After = l.out.Before
 				return &ProofError{Reason: fmt.Sprintf("change more of record %d than its links", i+1)}
 			}
 		}
 	}
 	if at != result.Size() {
-		l.out.After = l.out.Before
 		return &ProofError{Reason: "leave more than the records that stay"}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"slices"
 
@@ -53,65 +54,47 @@ type Unit struct {
 // Units checks a source like Check and passes its units to take, in order. Rows are passed
 // while the source is read, so nothing grows with their number. The report has no findings.
 func Units(ctx context.Context, src *source.Source, opts Options, take func(*Unit) error) (*Report, error) {
-	return newChecker(src, opts).inUnits(ctx, take)
+	u := newUnits(src, opts, take)
+	u.mode = beside{checking{u.checker}, u.rows, u.join}
+	return u.run(ctx)
 }
 
-// inUnits is Units.
-func (c *checker) inUnits(ctx context.Context, take func(*Unit) error) (*Report, error) {
-	c.units = &units{take: take}
-	rep, err := c.run(ctx)
-	if err != nil {
-		return nil, err
-	}
-	rep.Findings = Findings{}
-	return rep, nil
-}
-
-// units splits a source into units.
-type units struct {
-	take func(*Unit) error
-	row  Unit // the current record, if the records are rows
-	// started is set once there is a row.
-	started bool
+// rowUnits is the mode of a check that splits a source into rows, and checks each as another mode does. A panic
+// in a row is one of that row.
+type rowUnits struct {
+	mode
+	*checker
+	row     Unit   // the current record, or all records on its line
+	started bool   // there is a row
 	gap     []byte // between two rows
-	// elements are the starts of the elements that hold a conversation, in the order in which
-	// these were found. lists are the arrays that hold them.
-	elements []int64
-	lists    []source.Span
-	// ended takes each row when it ends, before it is judged; nil to judge it here. joined is set if rows
-	// were judged as others ended them.
-	ended  func(*Unit) error
-	joined bool
-	// loose is set if a conversation is in no list. answer is set if there is only one and it
-	// is recorded output.
-	loose, answer bool
+	ended   func(*Unit) error
 }
 
 // begin ends the current row and begins the next one at a record.
-func (u *units) begin(c *checker, rec source.Record) {
-	if !isDataset(c.report.File) {
+func (u *rowUnits) begin(rec source.Record) {
+	if !isDataset(u.report.File) {
 		return
 	}
-	shared, err := u.onLine(c, rec)
+	shared, err := u.onLine(rec)
 	if shared { // for who reads line by line, the line is one row
 		u.row.Span.End = rec.Span.End
 		return
 	}
-	if err = cmp.Or(err, u.endRow(c)); err != nil {
-		c.err = cmp.Or(c.err, err)
+	if err = cmp.Or(err, u.endRow()); err != nil {
+		u.err = cmp.Or(u.err, err)
 		return
 	}
 	u.started = true
-	u.row = Unit{Span: rec.Span, Record: int32(rec.Index), File: c.report}
+	u.row = Unit{Span: rec.Span, Record: int32(rec.Index), File: u.report}
 }
 
 // onLine reports whether a record begins on the line on which the current row ends.
-func (u *units) onLine(c *checker, rec source.Record) (bool, error) {
-	if !u.started || c.report.File.Framing != source.FramingLines || c.err != nil {
+func (u *rowUnits) onLine(rec source.Record) (bool, error) {
+	if !u.started || u.report.File.Framing != source.FramingLines || u.err != nil {
 		return false, nil
 	}
 	for at := u.row.Span.End; at < rec.Span.Start; {
-		text, err := c.src.Into(u.gap, source.Span{Start: at, End: min(at+lineGap, rec.Span.Start)})
+		text, err := u.src.Into(u.gap, source.Span{Start: at, End: min(at+lineGap, rec.Span.Start)})
 		if err != nil || bytes.IndexByte(text, '\n') >= 0 {
 			return false, err
 		}
@@ -129,15 +112,88 @@ func isDataset(f *container.File) bool {
 		(f.Container == detect.ContainerConversations || f.Container == f.Framing.String())
 }
 
-// conversation notes where a conversation is.
-func (u *units) conversation(conv *transcript.Conversation) {
-	if u.started {
-		if u.row.Conversations++; u.row.Conversations == 1 {
-			u.row.Dialect = conv.Dialect
-		} else if u.row.Dialect != conv.Dialect {
-			u.row.Dialect = ""
-		}
-		return
+// Conversation implements mode.
+func (u *rowUnits) Conversation(conv *transcript.Conversation, err error) error {
+	switch {
+	case u.started && errors.As(err, new(*container.RecordError)):
+		u.lose(err)
+		return nil
+	case err != nil:
+		return err
+	}
+	if u.row.Conversations++; u.row.Conversations == 1 {
+		u.row.Dialect = conv.Dialect
+	} else if u.row.Dialect != conv.Dialect {
+		u.row.Dialect = ""
+	}
+	var caught error
+	if func() { defer contain.Catch(&caught); err = u.mode.Conversation(conv, err) }(); caught != nil {
+		u.lose(caught)
+	}
+	return err
+}
+
+// lose notes that the current row cannot be checked.
+func (u *rowUnits) lose(err error) {
+	u.row.Caught = cmp.Or(u.row.Caught, contain.From(err))
+	u.report.File.Doubt()
+	u.renew()
+}
+
+// endRow ends the current row, if there is one.
+func (u *rowUnits) endRow() error {
+	if !u.started || u.err != nil {
+		return u.err
+	}
+	row := &u.row
+	for _, f := range u.report.File.Faults {
+		row.Unreadable = row.Unreadable || f.Unreadable()
+		row.Span.Start, row.Span.End = min(row.Span.Start, f.Span.Start), max(row.Span.End, f.Span.End)
+	}
+	return u.ended(row)
+}
+
+// End implements mode.
+func (u *rowUnits) End() error { return cmp.Or(u.endRow(), u.err) }
+
+// units is the mode of a check that splits a source into units.
+type units struct {
+	rowUnits
+	take func(*Unit) error
+	// elements are the starts of the elements that hold a conversation, in the order in which
+	// these were found. lists are the arrays that hold them.
+	elements []int64
+	lists    []source.Span
+	joined   bool // rows were checked side by side
+	// loose is set if a conversation is in no list. answer is set if there is only one and it
+	// is recorded output.
+	loose, answer bool
+}
+
+// newUnits returns units that are yet to be given a mode in which each is checked.
+func newUnits(src *source.Source, opts Options, take func(*Unit) error) *units {
+	opts.Excerpts = false
+	u := &units{rowUnits: rowUnits{checker: newChecker(src, opts)}, take: take}
+	u.checker.mode, u.ended = u, u.judged
+	return u
+}
+
+// Open implements mode.
+func (u *units) Open(r *container.Reading) iter.Seq2[*transcript.Conversation, error] {
+	r.Look(u.begin)
+	if r.InRows() {
+		return u.mode.Open(r)
+	}
+	return r.Conversations
+}
+
+// Conversation implements mode. Outside of rows, it notes where conversations are.
+func (u *units) Conversation(conv *transcript.Conversation, err error) error {
+	switch {
+	case u.started:
+		return u.rowUnits.Conversation(conv, err)
+	case err != nil:
+		return err
 	}
 	u.answer = conv.Index == 0 && conv.Use == transcript.UseTrace
 	switch at := conv.Element; {
@@ -149,68 +205,57 @@ func (u *units) conversation(conv *transcript.Conversation) {
 			u.lists = append(u.lists, conv.List)
 		}
 	}
+	return u.mode.Conversation(conv, nil)
 }
 
-// check checks a conversation. A panic in a row is one of that row.
-func (u *units) check(c *checker, conv *transcript.Conversation) {
-	if !u.started {
-		c.conversation(conv)
-		return
-	}
-	var err error
-	if func() { defer contain.Catch(&err); c.conversation(conv) }(); err != nil {
-		u.lose(c, err)
-	}
-}
-
-// lose notes that the current row cannot be checked.
-func (u *units) lose(c *checker, err error) {
-	u.row.Caught = cmp.Or(u.row.Caught, contain.From(err))
-	c.report.File.Doubt()
-	c.renew()
-}
-
-// endRow passes the current row on and forgets what was found in it.
-func (u *units) endRow(c *checker) error {
-	row := &u.row
-	if !u.started || c.err != nil {
-		return c.err
-	}
-	for _, f := range c.report.File.Faults {
-		row.Unreadable = row.Unreadable || f.Unreadable()
-		row.Span.Start, row.Span.End = min(row.Span.Start, f.Span.Start), max(row.Span.End, f.Span.End)
-	}
-	if u.ended != nil {
-		return u.ended(row)
-	}
+// judged passes a row that has ended on, and forgets what was found in it.
+func (u *units) judged(row *Unit) error {
 	if row.Caught == nil {
-		if err := u.judge(c); err != nil {
-			u.lose(c, err)
+		if err := u.judge(row); err != nil {
+			u.lose(err)
 		}
 	}
-	if c.err != nil {
-		return c.err
+	if u.err != nil {
+		return u.err
 	}
 	err := u.take(row)
-	c.forget()
+	u.forget()
 	return err
 }
 
-// judge finishes the check of the current row. It returns a panic; other errors are those of c.
-func (u *units) judge(c *checker) (caught error) {
+// judge finishes the check of a row. It returns a panic; other errors are those of the checker.
+func (u *units) judge(row *Unit) (caught error) {
 	defer contain.Catch(&caught)
-	if c.clean() {
+	if u.clean() {
 		return nil
 	}
-	file := c.report.File
-	if d := c.opts.Dialects.ByName(file.Dialect); d != nil { // as it will be known of the file
+	file := u.report.File
+	if d := u.opts.Dialects.ByName(file.Dialect); d != nil { // as it will be known of the file
 		file.CheckOnly = cmp.Or(d.CheckOnly, file.CheckOnly)
 	}
-	c.file(file)
-	if c.err == nil {
-		c.err = c.place(false)
+	if u.file(); u.err == nil {
+		u.err = u.place(row.Span.End, false) // the next row is not known yet
 	}
-	u.row.Findings = c.report.Findings
+	row.Findings = u.report.Findings
+	return nil
+}
+
+// rows returns the mode of who checks rows beside others. They are judged once they are joined.
+func (u *units) rows(w *rowChecker) mode {
+	rows := &rowUnits{mode: w, checker: w.checker, ended: w.ended}
+	w.in.Look(rows.begin)
+	return rows
+}
+
+// join passes on rows that were checked beside others.
+func (u *units) join(p *rowPart) error {
+	u.joined = true
+	for i := range p.units {
+		u.row, u.row.File = p.units[i], u.report
+		if err := u.judged(&u.row); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -232,44 +277,42 @@ func (c *checker) forget() {
 	c.current, c.offers = 0, offers{list: c.offers.list[:0]}
 }
 
-// end passes on what is left once the source has been read.
-func (u *units) end(c *checker) error {
-	if u.started {
-		if !u.joined {
-			if err := u.endRow(c); err != nil {
-				return err
-			}
-		}
-		return cmp.Or(c.err, c.src.Unchanged())
+// End implements mode. It passes on what is left once the source has been read.
+func (u *units) End() error {
+	defer func() { u.report.Findings = Findings{} }() // the units have them
+	switch {
+	case u.joined:
+		return cmp.Or(u.err, u.src.Unchanged())
+	case u.started:
+		return cmp.Or(u.rowUnits.End(), u.src.Unchanged())
 	}
-	file := c.report.File
-	c.file(file)
-	if err := cmp.Or(c.err, c.src.Unchanged()); err != nil {
+	u.file()
+	if err := u.finish(); err != nil {
 		return err
 	}
-	if err := c.place(false); err != nil {
+	if err := u.place(u.src.Size(), false); err != nil {
 		return err
 	}
 	if len(u.elements) == 0 || u.loose || u.answer {
-		return u.whole(c)
+		return u.whole()
 	}
 	slices.Sort(u.elements)
 	slices.SortFunc(u.lists, func(a, b source.Span) int { return cmp.Compare(a.Start, b.Start) })
 	u.lists = slices.Compact(u.lists)
-	elements, err := u.inLists(c)
+	elements, err := u.inLists()
 	if err != nil {
 		return err
 	}
-	return u.each(c, elements)
+	return u.each(elements)
 }
 
 // whole passes on the file as one unit.
-func (u *units) whole(c *checker) error {
-	f := c.report.File
+func (u *units) whole() error {
+	f := u.report.File
 	return u.take(&Unit{
-		Kind: UnitFile, Span: source.Span{End: c.src.Size()}, Conversations: f.Conversations, Dialect: f.Dialect,
+		Kind: UnitFile, Span: source.Span{End: u.src.Size()}, Conversations: f.Conversations, Dialect: f.Dialect,
 		Unreadable: slices.ContainsFunc(f.Faults, func(f transcript.RecordFault) bool { return f.Unreadable() }),
-		Findings:   c.report.Findings, File: c.report,
+		Findings:   u.report.Findings, File: u.report,
 	})
 }
 
@@ -280,37 +323,37 @@ type inList struct {
 }
 
 // inLists returns the elements of all lists, in order.
-func (u *units) inLists(c *checker) ([]inList, error) {
+func (u *units) inLists() ([]inList, error) {
 	var out []inList
-	for _, err := range source.Again(c.src, c.report.File.Document) {
+	for _, err := range source.Again(u.src, u.report.File.Document) {
 		if err != nil {
 			return nil, err
 		}
 		for i, at := range u.lists {
-			for _, e := range c.value(at).Elements() {
-				if !c.goesOn(workOfValue) {
+			for _, e := range u.value(at).Elements() {
+				if !u.goesOn(workOfValue) {
 					break
 				}
 				out = append(out, inList{e.Span(), int32(i)})
 			}
 		}
 	}
-	return out, cmp.Or(c.err, c.src.Err())
+	return out, cmp.Or(u.err, u.src.Err())
 }
 
 // each passes on the elements, and then what was found in none of them.
-func (u *units) each(c *checker, elements []inList) error {
-	next, end := iter.Pull(c.report.Findings.All())
+func (u *units) each(elements []inList) error {
+	next, end := iter.Pull(u.report.Findings.All())
 	defer end()
 	f, more := next()
-	rest := Unit{Kind: UnitRest, Span: source.Span{End: c.src.Size()}, Record: 1, File: c.report}
+	rest := Unit{Kind: UnitRest, Span: source.Span{End: u.src.Size()}, Record: 1, File: u.report}
 	before := func(offset int64) { // what is found before it is in no element
 		for ; more && f.Span.Start < offset; f, more = next() {
 			rest.Findings.Add(f)
 		}
 	}
 	for _, e := range elements {
-		out := Unit{Kind: UnitElement, Span: e.at, List: u.lists[e.list], Record: 1, Dialect: c.report.File.Dialect, File: c.report}
+		out := Unit{Kind: UnitElement, Span: e.at, List: u.lists[e.list], Record: 1, Dialect: u.report.File.Dialect, File: u.report}
 		if _, is := slices.BinarySearch(u.elements, e.at.Start); is {
 			out.Conversations = 1
 		}
@@ -322,11 +365,11 @@ func (u *units) each(c *checker, elements []inList) error {
 				rest.Findings.Add(f)
 			}
 		}
-		if err := cmp.Or(c.err, u.take(&out)); err != nil {
+		if err := cmp.Or(u.err, u.take(&out)); err != nil {
 			return err
 		}
 	}
-	if before(c.src.Size() + 1); rest.Findings.Len() == 0 {
+	if before(u.src.Size() + 1); rest.Findings.Len() == 0 {
 		return nil
 	}
 	return u.take(&rest)

@@ -109,8 +109,8 @@ func TestUnitsAgree(t *testing.T) {
 
 // TestUnitsMemory: nothing that is kept grows with the findings of rows.
 func TestUnitsMemory(t *testing.T) {
-	c := newChecker(source.FromBytes("t", []byte(strings.Repeat(unitOpen+"\n{\"a\":\n", 2000))), Options{})
-	c.units = &units{take: func(*Unit) error { return nil }}
+	c := newUnits(source.FromBytes("t", []byte(strings.Repeat(unitOpen+"\n{\"a\":\n", 2000))), Options{}, func(*Unit) error { return nil })
+	c.mode = checking{c.checker}
 	if _, err := c.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}

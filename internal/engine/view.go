@@ -25,22 +25,30 @@ type View struct {
 // See checks a source like Check and passes each conversation to see. An error of see ends the check.
 func See(ctx context.Context, src *source.Source, opts Options, see func(*View) error) (*Report, error) {
 	c := newChecker(src, opts)
-	c.sees(see)
+	c.mode = seeing{checking{c}, see}
 	return c.run(ctx)
 }
 
 // SeeUnits checks a source like Units, and passes each conversation to see before its unit to take.
 func SeeUnits(ctx context.Context, src *source.Source, opts Options, see func(*View) error, take func(*Unit) error) (*Report, error) {
-	c := newChecker(src, opts)
-	c.sees(see)
-	return c.inUnits(ctx, take)
+	u := newUnits(src, opts, take)
+	u.mode = seeing{checking{u.checker}, see}
+	return u.run(ctx)
 }
 
-// sees has each conversation passed on.
-func (c *checker) sees(see func(*View) error) {
-	c.then = func(plan *repair.Plan, _ *fixes) error {
-		return see(&View{Conversation: plan.Conv, Pairing: plan.Pairing, Dialect: plan.Dialect, c: c, plan: plan})
+// seeing is the mode of a check that passes each conversation on.
+type seeing struct {
+	checking
+	see func(*View) error
+}
+
+// Conversation implements mode.
+func (c seeing) Conversation(conv *transcript.Conversation, err error) error {
+	if err = c.checking.Conversation(conv, err); err != nil {
+		return err
 	}
+	plan := &c.now.plan
+	return c.see(&View{Conversation: conv, Pairing: plan.Pairing, Dialect: plan.Dialect, c: c.checker, plan: plan})
 }
 
 // Bytes returns the bytes of a span of the conversation, which refers to its unfolded text if it has

@@ -92,7 +92,7 @@ func (l *lessons) mark(at int64, s sum) variant {
 func newSurvey(src *source.Source, opts engine.Options, found *engine.Report) (*survey, error) {
 	p := &survey{blankAfter: map[int64]bool{}, variants: map[int64]variant{}}
 	d := opts.Dialects.ByName(found.File.Dialect)
-	_, conversations := container.Read(src, detect.Options{Dialects: opts.Dialects, Dialect: opts.Dialect, Request: opts.Request}, nil)
+	_, conversations := container.Read(src, detect.Options{Dialects: opts.Dialects, Dialect: opts.Dialect, Request: opts.Request})
 	for conv, err := range conversations {
 		if err != nil {
 			return nil, err
