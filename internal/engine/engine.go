@@ -599,22 +599,32 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 			rc.Run(r)
 		}
 	}
-	if c.unrepaired {
-		c.withhold(d.CheckOnly)
-	}
-	c.unrepaired = false
-	if conv.Enveloped && conv.Unfolded == nil {
-		plan.Log = c.log(d, conv)
-	}
-	var able *fixes
-	if c.err == nil {
-		able, c.err = c.offer(plan)
-	}
+	able := c.decideOpen()
 	if c.err == nil && c.then != nil {
 		c.err = c.then(plan, able)
 	}
+	c.unrepaired = false
 	c.offers.open, c.current = nil, len(c.found.list)
 	c.unfolded, c.now = nil, looker{}
+}
+
+// decideOpen decides the repairs that the current findings request. It returns the fixes that a round may
+// take; without a round, nothing is known any more of the repairs.
+func (c *checker) decideOpen() (able *fixes) {
+	plan := &c.now.plan
+	if c.unrepaired {
+		c.withhold(c.now.dialect.CheckOnly)
+	}
+	if conv := plan.Conv; conv.Enveloped && conv.Unfolded == nil {
+		plan.Log = c.log(plan.Dialect, conv)
+	}
+	if c.err == nil {
+		able, c.err = c.offer(plan)
+	}
+	if c.round == nil && c.then == nil {
+		c.offers.open, c.current = c.offers.open[:0], len(c.found.list)
+	}
+	return able
 }
 
 // log returns the log whose records hold the messages of a conversation, or nil if they are

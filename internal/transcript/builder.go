@@ -70,6 +70,9 @@ func (b *Builder) Again() {
 	}
 }
 
+// Done forgets what only further messages would need.
+func (b *Builder) Done() { b.names, b.named, b.candidates, b.reads = source.Index{}, nil, nil, nil }
+
 // Begin starts a message. turn is what the elements of one turn share, such as a message
 // id. If it is empty, the message starts a new turn.
 func (b *Builder) Begin(v, role source.Value, r Role, turn string) *Message {
