@@ -431,7 +431,7 @@ func (r *sideListReader) read(v source.Value) {
 func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention, wrong bool) {
 	f := r.lenses.call.Read(r.b, v)
 	id, function, name, args := r.lenses.ids.pick(f, f[0]), f[1], f[2], f[3]
-	call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), WrongRole: wrong}
+	call := transcript.Call{ID: r.b.Token(id, v.Span()), WrongRole: wrong}
 	r.callAliases(int32(len(r.b.Conv.Calls)), v, f, id)
 	owner := v
 	r.numbered = false
@@ -439,7 +439,7 @@ func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention
 		g := r.lenses.called.Read(r.b, function)
 		owner, name, args, r.numbered = function, g[0], g[1], isSet(g[2])
 	}
-	call.Name = transcript.TokenOf(name, owner.Span())
+	call.Name = r.b.Name(name, owner.Span())
 	if r.row.Function != "" && owner.Span() == v.Span() && name.Exists() {
 		want = transcript.ArgsWantAny // such calls are not sent to the provider in this form
 	}
@@ -497,7 +497,7 @@ func (r *sideListReader) callAliases(call int32, v source.Value, f []source.Valu
 }
 
 func (r *sideListReader) results(v, body source.Value) {
-	res := transcript.Result{Name: transcript.TokenOf(r.vals[slotResultName], body.Span())}
+	res := transcript.Result{Name: r.b.Name(r.vals[slotResultName], body.Span())}
 	res.Hold(r.vals[slotContent])
 	if failed := r.vals[slotError]; failed.Exists() && failed.Kind() != source.Null {
 		res.Error = r.row.Failed == "" || writes(failed, r.row.Failed)
@@ -505,7 +505,7 @@ func (r *sideListReader) results(v, body source.Value) {
 	id := r.lenses.resultIDs.pick(r.vals, r.vals[slotResultID])
 	if id.Kind() == source.Array && id.First().Exists() {
 		for _, one := range id.Present() {
-			res.ID = transcript.TokenOf(one, v.Span())
+			res.ID = r.b.Token(one, v.Span())
 			r.addResult(v, res)
 		}
 		return
@@ -513,7 +513,7 @@ func (r *sideListReader) results(v, body source.Value) {
 	if id.Kind() == source.Array {
 		id = source.Value{}
 	}
-	res.ID = transcript.TokenOf(id, body.Span())
+	res.ID = r.b.Token(id, body.Span())
 	for _, other := range r.lenses.resultIDs.others(r.vals, id) {
 		r.b.Conv.Aliases = append(r.b.Conv.Aliases, transcript.Alias{
 			Call: -1, Result: int32(len(r.b.Conv.Results)), ID: transcript.TokenOf(other, body.Span()),

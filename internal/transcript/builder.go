@@ -297,6 +297,28 @@ func (b *Builder) Decoded(inside []byte) []byte {
 // mostDecoded limits the size of the buffer for decoded text that is kept for reuse.
 const mostDecoded = 1 << 20
 
+// Token returns v as a token, like TokenOf. The texts of tokens are stored together, because there may be very
+// many.
+func (b *Builder) Token(v source.Value, owner source.Span) Token {
+	if !v.Exists() {
+		return Token{Span: owner}
+	}
+	return Token{Raw: b.shared().keep(v.Raw()), Span: v.Span()}
+}
+
+// Name is Token for a text that many tokens share.
+func (b *Builder) Name(v source.Value, owner source.Span) Token {
+	if !v.Exists() {
+		return Token{Span: owner}
+	}
+	raw := v.Raw()
+	known := &b.shared().known[(len(raw)+int(raw[len(raw)/2])*7)%mostKnown]
+	if *known != string(raw) {
+		*known = b.shared().keep(raw)
+	}
+	return Token{Raw: *known, Span: v.Span()}
+}
+
 // Valid reports whether text is one JSON value. If not, at is the offset of the syntax
 // error.
 func (b *Builder) Valid(text []byte) (at int, ok bool) {

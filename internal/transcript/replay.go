@@ -57,7 +57,7 @@ func (p *Replay) Add(i int32, by int64, records int32, flags MessageFlags) *Mess
 		switch blk.Kind {
 		case BlockCall, BlockServerCall:
 			call := p.of.Calls[blk.Ref]
-			source.Move(by, &call.ID.Span, &call.Name.Span, &call.Args, &call.BadAt)
+			source.Move(by, &call.ID.Span, &call.Name.Span, &call.Args)
 			call.Message, call.Block, blk.Ref = at, int32(len(c.Blocks)), int32(len(c.Calls))
 			c.Calls = append(room(b, c.Calls), call)
 		case BlockResult, BlockServerResult:
