@@ -491,6 +491,9 @@ func (c *checker) finish(file *container.File) error {
 	}
 	// A repair reports the findings before the first round and after the last one.
 	if last := c.round == nil || len(c.round.repairs) == 0; last || c.round.first {
+		if c.round == nil {
+			clear(c.logs) // which have much memory
+		}
 		return c.place(c.opts.Excerpts) // the former are left if the file is not written
 	}
 	return nil
