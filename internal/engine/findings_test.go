@@ -105,7 +105,7 @@ func TestHits(t *testing.T) {
 	if size := unsafe.Sizeof(hit{}); size > 40 {
 		t.Errorf("a hit takes %d bytes", size)
 	}
-	want := madeUp(500)
+	want := madeUp(2000)
 	var hs hits
 	for i := range want {
 		f := &want[i]
