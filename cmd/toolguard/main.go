@@ -59,10 +59,10 @@ func main() {
 	// Older Windows consoles interpret escape sequences only if asked to.
 	colorable.EnableColorsStdout(nil)
 	a := newApp(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
-	// The garbage collector runs when the heap has grown by a fifth. The untouched 80 MiB
+	// The garbage collector runs when the heap has grown by a tenth. The untouched 160 MiB
 	// take no memory but count as heap, which raises that limit by 16 MiB. They come with the
 	// first collection, at 16 MiB, which short files do not reach.
-	var room atomic.Pointer[[80 << 20]byte]
+	var room atomic.Pointer[[160 << 20]byte]
 	var once sync.Once
 	a.beforeFiles = func(jobs int) {
 		once.Do(func() {
@@ -70,8 +70,8 @@ func main() {
 				debug.SetGCPercent(400)
 				runtime.AddCleanup(new([32]byte), func(percent int) {
 					debug.SetGCPercent(percent)
-					room.Store(new([80 << 20]byte))
-				}, 20)
+					room.Store(new([160 << 20]byte))
+				}, 10)
 			}
 			if jobs == 1 && os.Getenv("GOMAXPROCS") == "" {
 				runtime.GOMAXPROCS(1) // other processors would only look for work

@@ -551,7 +551,7 @@ func sound(c *transcript.Conversation, size int64) string {
 			switch b.Kind {
 			case transcript.BlockCall, transcript.BlockServerCall:
 				call := c.Calls[b.Ref]
-				if call.Block != k || !in(b.Span, call.ID.Span) || !in(b.Span, call.Name.Span) || !call.Args.IsZero() && !in(b.Span, call.Args) || !call.BadAt.IsZero() && !in(call.Args, call.BadAt) {
+				if call.Block != k || !in(b.Span, call.ID.Span) || !in(b.Span, call.Name.Span) || !call.Args.IsZero() && !in(b.Span, call.Args) || !call.BadAt().IsZero() && !in(call.Args, call.BadAt()) {
 					return fmt.Sprintf("call %d: %+v", b.Ref, call)
 				}
 			case transcript.BlockResult, transcript.BlockServerResult:

@@ -61,19 +61,35 @@ func (l *log) conversations(from elements) conversations {
 			return
 		}
 		l.ascents()
+		for _, t := range l.threads {
+			l.finish(t)
+		}
+		l.forget()
 		// The main conversation comes first, even if a sub-agent has the first record.
 		threads := slices.Clone(l.threads)
 		slices.SortStableFunc(threads, func(a, b *thread) int { return min(len(a.conv().Name), 1) - min(len(b.conv().Name), 1) })
 		for _, t := range threads {
-			if len(t.conv().Messages) > 0 && !yield(l.finished(t), nil) {
+			if len(t.conv().Messages) > 0 && !yield(t.conv(), nil) {
 				return
 			}
 		}
 	}
 }
 
-// finished sets what is known about a thread only after all records have been read.
-func (l *log) finished(t *thread) *transcript.Conversation {
+// forget forgets what was only needed to read records, unless the log is recalled later.
+func (l *log) forget() {
+	if l.keeps {
+		return
+	}
+	l.chain = chain{}
+	for _, t := range l.threads {
+		t.open, t.closed = nil, nil
+		t.q.b.Done()
+	}
+}
+
+// finish sets what is known about a thread only after all records have been read.
+func (l *log) finish(t *thread) {
 	c := t.conv()
 	c.Window, c.Enveloped = l.d.Window, true
 	l.tell(c)
@@ -83,7 +99,6 @@ func (l *log) finished(t *thread) *transcript.Conversation {
 	t.settle(c.Messages)
 	c.Notes = t.settled()
 	c.Echoes = t.echoed()
-	return c
 }
 
 // ascents sets for each message that may be behind one that ends a turn the nearest message from which

@@ -23,7 +23,9 @@ func setArgs(b *transcript.Builder, call *transcript.Call, v source.Value, want 
 	case source.Null:
 		call.Form = transcript.ArgsNull
 	case source.String:
-		_, call.Form, call.BadAt = embedded(b, v)
+		_, form, bad := embedded(b, v)
+		call.Form = form
+		call.SetBad(bad)
 	default:
 		call.Form = transcript.ArgsScalar
 	}

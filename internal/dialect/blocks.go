@@ -510,23 +510,23 @@ func (p *Part) signed(v source.Value) transcript.BlockFlags {
 func (r *blocksReader) call(v source.Value, p *readPart, role transcript.Role) {
 	f := p.lenses.Read(r.b, v)
 	call := transcript.Call{
-		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[1]), Kind: p.kind(), Answer: r.row.answer(v, p.Part, f[0]),
+		ID: r.b.Token(owned(v, p.ID, f[0])), Name: r.b.Name(owned(v, p.Name, f[1])), Kind: p.kind(), Answer: r.row.answer(v, p.Part, f[0]),
 		WrongRole: mustNotCall(role),
 	}
 	setArgs(r.b, &call, f[2], p.Want)
 	r.addCall(v, call, p.signed(v))
 }
 
-// token returns a token for val, which p leads to in v. If it is absent, the span
-// is that of the object that should hold it.
-func token(v source.Value, p Lens, val source.Value) transcript.Token {
+// owned returns val, which p leads to in v, and the span of its token if it is absent: that of the object
+// that should hold it.
+func owned(v source.Value, p Lens, val source.Value) (source.Value, source.Span) {
 	at := v
 	if !val.Exists() {
 		if in := p.Parent().In(v); in.Kind() == source.Object {
 			at = in
 		}
 	}
-	return transcript.TokenOf(val, at.Span())
+	return val, at.Span()
 }
 
 // answer returns how a call is answered, or how a result finds its call.
@@ -551,7 +551,7 @@ func (p *Part) kind() transcript.CallKind {
 func (r *blocksReader) result(v source.Value, p *readPart, role transcript.Role) {
 	f := p.lenses.Read(r.b, v)
 	res := transcript.Result{
-		ID: token(v, p.ID, f[0]), Name: token(v, p.Name, f[2]), Kind: p.kind(), Answer: r.row.answer(v, p.Part, f[0]),
+		ID: r.b.Token(owned(v, p.ID, f[0])), Name: r.b.Name(owned(v, p.Name, f[2])), Kind: p.kind(), Answer: r.row.answer(v, p.Part, f[0]),
 	}
 	res.Error, _ = anyHoldsAt(p.Error, v, f[3:])
 	res.Hold(f[1])

@@ -382,7 +382,7 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 		return // a copy that does not name its call
 	}
 	call := transcript.Call{
-		ID: token(rec, rs.ID, id), Name: transcript.TokenOf(rs.Name.In(rec), e.Span()),
+		ID: r.b.Token(owned(rec, rs.ID, id)), Name: r.b.Name(rs.Name.In(rec), e.Span()),
 		WrongRole: role == transcript.RoleUser || role == transcript.RoleSystem,
 	}
 	if name, ok := rs.nameIn(tag); ok && name != "" && !rs.Name.In(rec).IsSet() {
@@ -498,7 +498,7 @@ func (r *combinedReader) result(e source.Value, called bool) {
 		delete(r.noResult, string(id.Raw()))
 	}
 	res := transcript.Result{
-		ID: token(e, r.row.Results.ID, id), Name: transcript.TokenOf(member(r.row.Results.Name, e), e.Span()),
+		ID: r.b.Token(owned(e, r.row.Results.ID, id)), Name: r.b.Name(member(r.row.Results.Name, e), e.Span()),
 		Error: member(r.row.Results.Error, e).IsSet(),
 	}
 	if (r.row.Results.Unnamed || r.row.Results.ID == "") && noID(id) {

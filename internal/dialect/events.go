@@ -167,7 +167,7 @@ func (r *eventsReader) part(v source.Value) {
 // makes reads a call.
 func (r *eventsReader) makes(v source.Value, c *CallEvent) {
 	r.called = true
-	call := transcript.Call{ID: token(v, c.ID, c.ID.In(v)), Name: transcript.TokenOf(c.Name.In(v), v.Span()), Form: transcript.ArgsText}
+	call := transcript.Call{ID: r.b.Token(owned(v, c.ID, c.ID.In(v))), Name: r.b.Name(c.Name.In(v), v.Span()), Form: transcript.ArgsText}
 	if c.Args != "" {
 		setArgs(r.b, &call, c.Args.In(v), c.Want)
 	}
@@ -175,7 +175,7 @@ func (r *eventsReader) makes(v source.Value, c *CallEvent) {
 }
 
 func (r *eventsReader) answer(v source.Value, id, payload Lens, failed bool) {
-	res := transcript.Result{ID: token(v, id, id.In(v)), Name: transcript.Token{Span: v.Span()}, Error: failed}
+	res := transcript.Result{ID: r.b.Token(owned(v, id, id.In(v))), Name: transcript.Token{Span: v.Span()}, Error: failed}
 	if payload != "" {
 		res.Hold(payload.In(v))
 	}

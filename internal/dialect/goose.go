@@ -44,7 +44,8 @@ type gooseReader struct{ blocksReader }
 func (r *gooseReader) onCall(block source.Value, call transcript.Call) (transcript.Call, bool) {
 	if block.Get("toolCall").Get("status").Is("error") {
 		call.Unread, call.Form, call.Want = true, transcript.ArgsText, transcript.ArgsWantAny
-		call.Args, call.BadAt = source.Span{}, source.Span{}
+		call.Args = source.Span{}
+		call.SetBad(source.Span{})
 	}
 	return call, true
 }

@@ -166,7 +166,7 @@ func (r *itemsReader) read(v source.Value) {
 		begin(transcript.RoleAssistant).Flags |= transcript.MessageItem
 		r.called = true
 		id := r.row.id(v, p, true)
-		call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), Kind: p.Kind, Name: transcript.TokenOf(v.Get(r.row.Name), v.Span())}
+		call := transcript.Call{ID: r.b.Token(id, v.Span()), Kind: p.Kind, Name: r.b.Name(v.Get(r.row.Name), v.Span())}
 		switch {
 		case p.Args == "":
 			call.Form = transcript.ArgsText
@@ -190,7 +190,7 @@ func (r *itemsReader) read(v source.Value) {
 		}
 		begin(transcript.RoleTool).Flags |= transcript.MessageItem
 		id := r.row.id(v, p, false)
-		res := transcript.Result{ID: transcript.TokenOf(id, v.Span()), Kind: p.Kind, Name: transcript.Token{Span: v.Span()}}
+		res := transcript.Result{ID: r.b.Token(id, v.Span()), Kind: p.Kind, Name: transcript.Token{Span: v.Span()}}
 		if p.OutputID == r.row.Item && p.OutputID != "" && !r.row.ids().Leads(v) {
 			if call, known := r.itemIDs[res.ID.Raw]; known {
 				res.ID.Raw = call
@@ -201,7 +201,7 @@ func (r *itemsReader) read(v source.Value) {
 	case contains(r.row.ProviderCalls, typ):
 		begin(transcript.RoleAssistant).Flags |= transcript.MessageItem
 		b.Call(v, transcript.Call{
-			ID: transcript.TokenOf(item, v.Span()), Name: transcript.TokenOf(v.Get(r.row.Name), v.Span()),
+			ID: r.b.Token(item, v.Span()), Name: r.b.Name(v.Get(r.row.Name), v.Span()),
 			Answer: transcript.AnswerProviderRecord, Form: transcript.ArgsText,
 		}, flags)
 	case typ.Is(r.row.Reasoning):

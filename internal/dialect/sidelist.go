@@ -421,7 +421,7 @@ func (r *sideListReader) read(v source.Value) {
 func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention, wrong bool) {
 	f := r.lenses.call.Read(r.b, v)
 	id, function, name, args := f[0], f[1], f[2], f[3]
-	call := transcript.Call{ID: transcript.TokenOf(id, v.Span()), WrongRole: wrong}
+	call := transcript.Call{ID: r.b.Token(id, v.Span()), WrongRole: wrong}
 	c := r.b.Conv
 	for key, other := range r.lenses.ids.others(f, id) {
 		t := transcript.TokenOf(other, v.Span())
@@ -436,7 +436,7 @@ func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention
 		g := r.lenses.called.Read(r.b, function)
 		owner, name, args, r.numbered = function, g[0], g[1], g[2].IsSet()
 	}
-	call.Name = transcript.TokenOf(name, owner.Span())
+	call.Name = r.b.Name(name, owner.Span())
 	if r.row.Function != "" && owner.Span() == v.Span() && name.Exists() {
 		want = transcript.ArgsWantAny // such calls are not sent to the provider in this form
 	}
@@ -473,7 +473,7 @@ func (s *spellings) others(vals []source.Value, id source.Value) iter.Seq2[strin
 }
 
 func (r *sideListReader) results(v, body source.Value) {
-	res := transcript.Result{Name: transcript.TokenOf(r.vals[slotResultName], body.Span())}
+	res := transcript.Result{Name: r.b.Name(r.vals[slotResultName], body.Span())}
 	res.Hold(r.vals[slotContent])
 	if failed := r.vals[slotError]; failed.Exists() && failed.Kind() != source.Null {
 		res.Error = r.row.Failed == "" || writes(failed, r.row.Failed)
@@ -481,7 +481,7 @@ func (r *sideListReader) results(v, body source.Value) {
 	id := r.vals[slotResultID]
 	if id.Kind() == source.Array && id.First().Exists() {
 		for _, one := range id.Present() {
-			res.ID = transcript.TokenOf(one, v.Span())
+			res.ID = r.b.Token(one, v.Span())
 			r.addResult(v, res)
 		}
 		return
@@ -489,7 +489,7 @@ func (r *sideListReader) results(v, body source.Value) {
 	if id.Kind() == source.Array {
 		id = source.Value{}
 	}
-	res.ID = transcript.TokenOf(id, body.Span())
+	res.ID = r.b.Token(id, body.Span())
 	for _, other := range r.lenses.resultIDs.others(r.vals, id) {
 		r.b.Conv.Aliases = append(r.b.Conv.Aliases, transcript.Alias{
 			Call: -1, Result: int32(len(r.b.Conv.Results)), ID: transcript.TokenOf(other, body.Span()),

@@ -109,7 +109,8 @@ func (r *textCallsReader) readCalls(text source.Value) {
 			call.Name.Raw = string(name.Raw())
 		}
 		if form == transcript.ArgsStringBad {
-			call.Form, call.BadAt = form, bad
+			call.Form = form
+			call.SetBad(bad)
 		}
 		r.b.Call(block, call, 0)
 	}

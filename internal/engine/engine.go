@@ -534,15 +534,26 @@ func (c *checker) conversation(conv *transcript.Conversation) {
 			rc.Run(r)
 		}
 	}
-	if now.unrepaired {
-		c.withhold(d.CheckOnly)
+	now.able = c.decideOpen()
+}
+
+// decideOpen decides the repairs that the current findings request. It returns the fixes that a round may
+// take. If nobody looks at them, nothing is known any more of the repairs.
+func (c *checker) decideOpen() (able *fixes) {
+	plan := &c.now.plan
+	if c.now.unrepaired {
+		c.withhold(c.now.dialect.CheckOnly)
 	}
-	if conv.Enveloped && conv.Unfolded == nil {
-		plan.Log = c.log(d, conv)
+	if conv := plan.Conv; conv.Enveloped && conv.Unfolded == nil {
+		plan.Log = c.log(plan.Dialect, conv)
 	}
 	if c.err == nil {
-		now.able, c.err = c.offer(plan)
+		able, c.err = c.offer(plan)
 	}
+	if !c.mode.Looks() {
+		c.offers.open, c.current = c.offers.open[:0], len(c.found.list)
+	}
+	return able
 }
 
 // log returns the log whose records hold the messages of a conversation, or nil if they are

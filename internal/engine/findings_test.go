@@ -105,7 +105,7 @@ func TestHits(t *testing.T) {
 	if size := unsafe.Sizeof(hit{}); size > 40 {
 		t.Errorf("a hit takes %d bytes", size)
 	}
-	want := madeUp(500)
+	want := madeUp(2000)
 	var hs hits
 	for i := range want {
 		f := &want[i]
@@ -218,7 +218,7 @@ func TestMemoryOfKeptFindings(t *testing.T) {
 	for _, c := range rep.Findings.packed.chunks {
 		size += cap(c)
 	}
-	if got := float64(size) / float64(n); got > 120 {
+	if got := float64(size) / float64(n); got > 90 {
 		t.Errorf("a finding takes %.0f bytes", got)
 	} else {
 		t.Logf("a finding takes %.0f bytes", got)
@@ -228,7 +228,7 @@ func TestMemoryOfKeptFindings(t *testing.T) {
 // TestMemoryOfPlacedFindings: a repair is forgotten once its outcome is known, and what is known of findings
 // once they are placed, so that a check does not hold them twice.
 func TestMemoryOfPlacedFindings(t *testing.T) {
-	const n = 5_000
+	const n = 20_000
 	c := newChecker(source.FromBytes("s.jsonl", orphans(n)), Options{Edits: true})
 	c.mode = seeing{checking{c}, func(*View) error {
 		if got := len(c.offers.open); got != n {

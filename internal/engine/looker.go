@@ -26,6 +26,7 @@ type looker struct {
 	unfolded *unfold.Unfolded
 	// unrepaired is set if the conversation is never repaired.
 	unrepaired bool
+	most       int64 // on how many bytes repairs may be tried; 0 if that is not known yet
 }
 
 // same reports whether two calls with one id are copies of each other. If a call has no
@@ -71,6 +72,16 @@ func (l *looker) Seen(r *rules.Rule, s rules.Severity) bool { return l.c.seen(r,
 
 // Emit implements rules.Looker.
 func (l *looker) Emit(f rules.Finding) { l.c.emit(f) }
+
+// settleMany is the number of operations that are decided before all rules have run.
+const settleMany = 1 << 10
+
+// Settle implements rules.Looker.
+func (l *looker) Settle() {
+	if c := l.c; len(c.offers.open) >= settleMany && !c.mode.Looks() {
+		c.decideOpen()
+	}
+}
 
 // Look implements rules.Looker. It returns an absent token if there is no such field.
 func (l *looker) Look(what transcript.Member, at source.Span) transcript.Token {

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/toolguard/toolguard/internal/rules"
 	"github.com/toolguard/toolguard/internal/source"
 )
 
@@ -128,5 +129,82 @@ func BenchmarkMemory(b *testing.B) {
 			runtime.ReadMemStats(&after)
 			b.ReportMetric(float64(after.TotalAlloc-before.TotalAlloc)/float64(b.N)/n, "B/message")
 		})
+	}
+}
+
+// unanswered returns a transcript with n calls without results.
+var unanswered = []struct {
+	name       string
+	make       func(n int) []byte
+	few, all   float64 // how many bytes a check holds for one, if few findings are kept and if all are
+	perFinding float64 // how many bytes are left of a kept finding
+}{
+	{"session.jsonl", func(n int) []byte {
+		var b bytes.Buffer
+		parent, record := "null", 0
+		add := func(kind, message string) {
+			id := fmt.Sprintf(`"%08x-0000-4000-8000-%012x"`, uint32(record)*2654435761, record)
+			fmt.Fprintf(&b, `{"parentUuid":%s,"isSidechain":false,"sessionId":"2b083308-dbdb-4f26-a506-7dc3bef908fc","version":"2.1.150","type":%q,"message":%s,"uuid":%s,"timestamp":"2026-01-01T00:00:07.791Z"}`+"\n", parent, kind, message, id)
+			parent = id
+			record++
+		}
+		add("user", `{"role":"user","content":"go"}`)
+		for i := range n {
+			add("assistant", fmt.Sprintf(`{"id":"msg_%024d","type":"message","role":"assistant","content":[{"type":"tool_use","id":"toolu_%024d","name":"Read","input":{"file_path":"/a/%d.go"}}]}`, i, i, i))
+		}
+		add("user", `{"role":"user","content":"end"}`)
+		return b.Bytes()
+	}, 275, 570, 180},
+	{"chat.json", func(n int) []byte {
+		var b bytes.Buffer
+		b.WriteString(`{"messages":[{"role":"user","content":"go"}`)
+		for i := range n {
+			fmt.Fprintf(&b, `,{"role":"assistant","content":null,"tool_calls":[{"id":"call_%024d","type":"function","function":{"name":"read","arguments":"{\"n\":%d}"}}]},{"role":"user","content":"next"}`, i, i)
+		}
+		b.WriteString(`]}`)
+		return b.Bytes()
+	}, 345, 490, 145},
+}
+
+// TestMemoryOfUnanswered: while the last finding is reported, a check holds the model of the conversation, what
+// was said so far, and what became of the repairs, but not the repairs.
+func TestMemoryOfUnanswered(t *testing.T) {
+	const n = 40_000
+	for _, k := range unanswered {
+		text := k.make(n)
+		for name, opts := range map[string]Options{"few": {Most: 100}, "all": {Edits: true}} {
+			most := map[string]float64{"few": k.few, "all": k.all}[name]
+			var start, now runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&start)
+			seen := 0
+			opts.Ignore = func(*rules.Finding) bool {
+				if seen++; seen == n {
+					runtime.GC()
+					runtime.ReadMemStats(&now)
+				}
+				return false
+			}
+			rep, err := Check(context.Background(), source.FromBytes(k.name, text), opts)
+			if err != nil || seen != n {
+				t.Fatalf("%s: %v, %d findings", k.name, err, seen)
+			}
+			got := (float64(now.HeapAlloc) - float64(start.HeapAlloc)) / n
+			if got > most {
+				t.Errorf("%s, %s: a check holds %.0f bytes for a call, more than %.0f", k.name, name, got, most)
+			}
+			t.Logf("%s, %s: a check holds %.0f bytes for a call", k.name, name, got)
+			if name == "all" {
+				runtime.GC()
+				runtime.ReadMemStats(&now)
+				left := (float64(now.HeapAlloc) - float64(start.HeapAlloc)) / n
+				if left > k.perFinding {
+					t.Errorf("%s: %.0f bytes are left of a finding, more than %.0f", k.name, left, k.perFinding)
+				}
+				t.Logf("%s: %.0f bytes are left of a finding", k.name, left)
+			}
+			runtime.KeepAlive(rep)
+			runtime.KeepAlive(text)
+		}
 	}
 }

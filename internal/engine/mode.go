@@ -28,6 +28,9 @@ type mode interface {
 	Kept(findingKind)
 	// Repairs reports whether repairs are made. Otherwise they are only tried.
 	Repairs() bool
+	// Looks reports whether the findings of a conversation and their repairs are looked at once it has been
+	// checked.
+	Looks() bool
 }
 
 // checking is the mode of a check of which only the report is of interest. Other modes differ from it.
@@ -53,6 +56,7 @@ func (c checking) End() error {
 	if err := c.finish(); err != nil {
 		return err
 	}
+	clear(c.logs) // which have much memory
 	return c.place(c.src.Size(), false)
 }
 
@@ -62,3 +66,4 @@ func (checking) Emits(*rules.Finding) bool { return true }
 func (checking) Needs(*rules.Finding) bool { return false }
 func (checking) Kept(findingKind)          {}
 func (checking) Repairs() bool             { return false }
+func (checking) Looks() bool               { return false }

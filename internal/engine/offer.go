@@ -189,7 +189,10 @@ func (c *checker) offer(plan *repair.Plan) (*fixes, error) {
 	if c.mode.Repairs() {
 		able.list = make([]edit.Fix, len(c.offers.open))
 	}
-	most := c.tried + c.allowance(plan.Conv)
+	if c.now.most == 0 {
+		c.now.most = c.tried + c.allowance(plan.Conv)
+	}
+	most := c.now.most
 	for w := range c.wishes(offerAsked) {
 		op := w.Operation
 		if !c.goesOn(workOfFinding) {

@@ -1,11 +1,14 @@
 package engine
 
+import "bytes"
+
 // A packed holds very many short texts in little memory. The texts are alike, so they are
 // compressed in chunks.
 type packed struct {
 	chunks [][]byte // compressed
 	open   []byte   // the last ones, not yet compressed
 	spare  []byte
+	by     *compressor // nil before the first use
 }
 
 // A packedRef is the position of a text in a packed.
@@ -16,7 +19,7 @@ type packedRef struct {
 
 // packedChunk is the length at which a chunk is compressed: short enough to be unpacked for
 // one text, and long enough to contain similar texts. Every text begins before that offset.
-const packedChunk = 16 << 10
+const packedChunk = 64 << 10
 
 // end returns the position of the next text.
 func (p *packed) end() packedRef { return packedRef{int32(len(p.chunks)), uint16(len(p.open))} }
@@ -26,8 +29,10 @@ func (p *packed) add(text []byte) {
 	if p.open = append(p.open, text...); len(p.open) < packedChunk {
 		return
 	}
-	p.spare = compress(p.spare[:cap(p.spare)], p.open)
-	p.chunks = append(p.chunks, append(make([]byte, 0, len(p.spare)), p.spare...))
+	if p.by == nil {
+		p.by = &compressor{}
+	}
+	p.chunks = append(p.chunks, bytes.Clone(p.by.compress(p.open)))
 	p.open = p.open[:0]
 }
 
@@ -44,11 +49,10 @@ func (p *packed) chunk(i int) string {
 	if i == len(p.chunks) {
 		return string(p.open)
 	}
-	text, err := uncompress(p.spare[:cap(p.spare)], p.chunks[i])
+	text, err := p.by.uncompress(p.chunks[i])
 	if err != nil {
 		panic(err) // it was packed here
 	}
-	p.spare = text
 	return string(text)
 }
 
@@ -58,7 +62,7 @@ type unpacker struct {
 	*packed
 	// left is how often each chunk will still be read before it is dropped; nil drops none.
 	left []int32
-	kept [64]struct {
+	kept [32]struct {
 		chunk int32 // counted from 1
 		text  string
 	}
@@ -81,6 +85,9 @@ func (u *unpacker) from(ref packedRef) string {
 	if u.left != nil {
 		if u.left[ref.chunk]--; u.left[ref.chunk] == 0 && int(ref.chunk) < len(u.chunks) {
 			u.chunks[ref.chunk] = nil
+			text := k.text
+			k.chunk, k.text = 0, ""
+			return text[ref.at:]
 		}
 	}
 	return k.text[ref.at:]

@@ -21,6 +21,9 @@ type proving struct {
 // Rules implements mode.
 func (proving) Rules() []*rules.Rule { return rules.All() }
 
+// Looks implements mode.
+func (proving) Looks() bool { return true }
+
 // Emits implements mode.
 func (c proving) Emits(f *rules.Finding) bool {
 	c.totals.add(f)

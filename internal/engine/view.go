@@ -42,6 +42,9 @@ type seeing struct {
 	see func(*View) error
 }
 
+// Looks implements mode.
+func (seeing) Looks() bool { return true }
+
 // Conversation implements mode.
 func (c seeing) Conversation(conv *transcript.Conversation, err error) error {
 	if err = c.checking.Conversation(conv, err); err != nil {

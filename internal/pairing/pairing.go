@@ -91,9 +91,9 @@ const (
 
 // A Leftover is the outcome for one result, including Answers.
 type Leftover struct {
-	Fate Fate
 	// Call is the index of the call of the result, or -1.
 	Call int32
+	Fate Fate
 	// Surplus is set for some Undecided results of a turn with more results than calls:
 	// as many as lack a call.
 	Surplus bool

@@ -1,6 +1,9 @@
 package report
 
-import "strconv"
+import (
+	"math/bits"
+	"strconv"
+)
 
 // writeFinding writes a finding as encode does, but without reflection, because there may be very many. kind is
 // the type of a line of JSONL, "" for none. The result is valid until the next call.
@@ -79,27 +82,47 @@ func (e *encoder) text(key, s string) {
 	e.out = append(e.out, key...)
 	from, done := len(e.out), 0
 	e.out = append(e.out, '"')
-	for i := 0; i < len(s); i++ {
-		escape := byte(0)
-		switch c := s[i]; {
-		case c == '"', c == '\\':
-			escape = c
-		case c == '\n':
+	for i := plainTo(s, 0); i < len(s); i = plainTo(s, i+1) {
+		escape := s[i]
+		switch escape {
+		case '"', '\\':
+		case '\n':
 			escape = 'n'
-		case c == '\r':
+		case '\r':
 			escape = 'r'
-		case c == '\t':
+		case '\t':
 			escape = 't'
-		case c < ' ', c >= 0x7f, c == '#': // what they become depends on what follows them
+		default: // what it becomes depends on what follows it
 			e.out, _ = e.append(e.out[:from], s) // a string can always be encoded
 			return
 		}
-		if escape != 0 {
-			e.out = append(append(e.out, s[done:i]...), '\\', escape)
-			done = i + 1
-		}
+		e.out = append(append(e.out, s[done:i]...), '\\', escape)
+		done = i + 1
 	}
 	e.out = append(append(e.out, s[done:]...), '"')
+}
+
+// plainTo returns the index of the first byte of s from i on that is not written as it is, or the length. It
+// looks at eight bytes at once: for each, the highest bit of a mask is set if the byte is special. A subtraction
+// may also set that of a byte behind the first such byte.
+func plainTo(s string, i int) int {
+	const each, high = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(s); i += 8 {
+		t := s[i : i+8]
+		x := uint64(t[0]) | uint64(t[1])<<8 | uint64(t[2])<<16 | uint64(t[3])<<24 |
+			uint64(t[4])<<32 | uint64(t[5])<<40 | uint64(t[6])<<48 | uint64(t[7])<<56
+		quoted, escaped := x|each^'#'*each, x^'\\'*each // 0 for '"' and '#', and for a backslash
+		special := x | (x - ' '*each) | (x + each) | (quoted-each)&^quoted | (escaped-each)&^escaped
+		if special &= high; special != 0 {
+			return i + bits.TrailingZeros64(special)/8
+		}
+	}
+	for ; i < len(s); i++ {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '#' {
+			break
+		}
+	}
+	return i
 }
 
 func (e *encoder) known(key string, s *string) {

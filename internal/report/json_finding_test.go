@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"reflect"
 	"strings"
 	"testing"
@@ -48,6 +49,31 @@ func TestFindingsWithoutReflection(t *testing.T) {
 		}
 		if got := e.writeFinding("finding", &f); string(got) != string(want) {
 			t.Errorf("in JSONL: got %s\nwant %s", got, want)
+		}
+	}
+}
+
+// TestPlainTo: each byte is found at each place, between any others.
+func TestPlainTo(t *testing.T) {
+	plain := func(c byte) bool { return c >= ' ' && c < 0x7f && c != '"' && c != '\\' && c != '#' }
+	for c := range 256 {
+		for at := range 20 {
+			for _, around := range []byte{'a', '!', '$', ' ', '~', '['} {
+				text := bytes.Repeat([]byte{around}, 20)
+				text[at] = byte(c)
+				for next := range 256 {
+					if at+1 < len(text) {
+						text[at+1] = byte(next)
+					}
+					want := 0
+					for want < len(text) && plain(text[want]) {
+						want++
+					}
+					if got := plainTo(string(text), 0); got != want {
+						t.Fatalf("%q: %d, want %d", text, got, want)
+					}
+				}
+			}
 		}
 	}
 }

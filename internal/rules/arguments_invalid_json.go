@@ -42,7 +42,7 @@ an error with a ` + "`--provider`" + ` that expects an object.`,
 				if c.objectDue(call) { // no object can be read from it
 					f.Severity = max(severity, severityOf(c.cell(profile.ArgsNotObject)))
 				}
-				f.Span = call.BadAt
+				f.Span = call.BadAt()
 				f.Message = "the arguments of " + callName(call) + " are not valid JSON"
 				f.Fix = c.badArguments(int32(i))
 			case transcript.ArgsStringEmpty:

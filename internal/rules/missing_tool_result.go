@@ -40,7 +40,7 @@ With signed reasoning, ` + "`strip`" + ` and ` + "`text`" + ` insert a placehold
  {"role":"tool","tool_call_id":"c1","content":"a.txt"},
  {"role":"user","content":"and?"}]`,
 	Check: func(c *Context) {
-		for i := range c.Pairing.Calls {
+		for i := range c.eachCall() {
 			call := &c.Calls[i]
 			x := &c.Pairing.Calls[i]
 			if !c.Unanswered(i) {

@@ -6,6 +6,8 @@ package rules
 import (
 	"cmp"
 	"fmt"
+	"iter"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -450,6 +452,8 @@ type Looker interface {
 	Seen(r *Rule, s Severity) bool
 	// Emit receives a finding.
 	Emit(f Finding)
+	// Settle says that the operations of all findings so far are complete. It may read the source.
+	Settle()
 }
 
 // A Context gives a rule one conversation.
@@ -510,6 +514,53 @@ func (c *Context) Run(r *Rule) {
 		c.ops, c.texts = nil, nil
 	}
 	r.Check(c)
+	c.Settle()
+}
+
+// settleEvery is the number of calls after which a rule may have the operations so far decided.
+const settleEvery = 1 << 10
+
+// eachCall yields each call of the pairing, for a rule whose operations on a turn are requested by calls of
+// that turn. Operations on turns that are over are settled, because very many take much memory.
+func (c *Context) eachCall() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		over := c.over()
+		for i := range c.Pairing.Calls {
+			if i%settleEvery == 0 && over != nil && over[i/settleEvery] {
+				for _, ops := range c.ops {
+					clear(ops)
+				}
+				clear(c.texts)
+				c.Settle()
+			}
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// over reports for each settleEvery calls whether all turns of the calls before them are over. It is nil for
+// few calls.
+func (c *Context) over() []bool {
+	if len(c.Calls) < settleEvery {
+		return nil
+	}
+	out := make([]bool, (len(c.Calls)+settleEvery-1)/settleEvery)
+	first := make([]int32, len(out)) // the first turn of the calls from there on
+	next := int32(math.MaxInt32)
+	for i := range slices.Backward(c.Calls) {
+		next = min(next, c.turn(c.Calls[i].Message))
+		first[i/settleEvery] = next
+	}
+	last := int32(-1)
+	for i := range c.Calls {
+		if i%settleEvery == 0 {
+			out[i/settleEvery] = last < first[i/settleEvery]
+		}
+		last = max(last, c.turn(c.Calls[i].Message))
+	}
+	return out
 }
 
 // A FileContext gives a rule the facts about a file.

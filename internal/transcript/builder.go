@@ -70,6 +70,9 @@ func (b *Builder) Again() {
 	}
 }
 
+// Done forgets what only further messages would need.
+func (b *Builder) Done() { b.names, b.named, b.candidates, b.reads = source.Index{}, nil, nil, nil }
+
 // Begin starts a message. turn is what the elements of one turn share, such as a message
 // id. If it is empty, the message starts a new turn.
 func (b *Builder) Begin(v, role source.Value, r Role, turn string) *Message {
@@ -292,6 +295,28 @@ func (b *Builder) Decoded(inside []byte) []byte {
 
 // mostDecoded limits the size of the buffer for decoded text that is kept for reuse.
 const mostDecoded = 1 << 20
+
+// Token returns v as a token, like TokenOf. The texts of tokens are stored together, because there may be very
+// many.
+func (b *Builder) Token(v source.Value, owner source.Span) Token {
+	if !v.Exists() {
+		return Token{Span: owner}
+	}
+	return Token{Raw: b.shared().keep(v.Raw()), Span: v.Span()}
+}
+
+// Name is Token for a text that many tokens share.
+func (b *Builder) Name(v source.Value, owner source.Span) Token {
+	if !v.Exists() {
+		return Token{Span: owner}
+	}
+	raw := v.Raw()
+	known := &b.shared().known[(len(raw)+int(raw[len(raw)/2])*7)%mostKnown]
+	if *known != string(raw) {
+		*known = b.shared().keep(raw)
+	}
+	return Token{Raw: *known, Span: v.Span()}
+}
 
 // Valid reports whether text is one JSON value. If not, at is the offset of the syntax
 // error.

@@ -1,6 +1,10 @@
 package transcript
 
-import "github.com/toolguard/toolguard/internal/source"
+import (
+	"strings"
+
+	"github.com/toolguard/toolguard/internal/source"
+)
 
 // Shared is the state that the builders of one source share. It caches what is known
 // about the keys of structural objects, because objects read by the same reader usually
@@ -10,6 +14,30 @@ type Shared struct {
 	keys    []*knownKeys
 	scanner source.Scanner
 	text    []byte // the last decoded text
+	// kept holds the texts of tokens, and known are some that occur often.
+	kept  strings.Builder
+	known [mostKnown]string
+}
+
+const (
+	// keptTogether is the number of bytes of texts that are stored together.
+	keptTogether = 4 << 10
+	// mostKnown is the number of texts that are known.
+	mostKnown = 64
+)
+
+// keep returns a text as a string.
+func (k *Shared) keep(text []byte) string {
+	if len(text) > keptTogether/16 {
+		return string(text)
+	}
+	if k.kept.Cap()-k.kept.Len() < len(text) {
+		k.kept.Reset() // strings of it stay valid
+		k.kept.Grow(keptTogether)
+	}
+	from := k.kept.Len()
+	k.kept.Write(text)
+	return k.kept.String()[from:]
 }
 
 // knownKeys are the keys of the objects that one reader reads.

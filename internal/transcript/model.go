@@ -220,7 +220,9 @@ func (c *Conversation) Relocate(since Mark, where func(source.Span) (at source.S
 	}
 	for i := since.calls; i < len(c.Calls); i++ {
 		call := &c.Calls[i]
-		move(&call.ID.Span, &call.Name.Span, &call.Args, &call.BadAt)
+		bad := call.BadAt()
+		move(&call.ID.Span, &call.Name.Span, &call.Args, &bad)
+		call.SetBad(bad)
 	}
 	for i := since.results; i < len(c.Results); i++ {
 		res := &c.Results[i]
@@ -507,12 +509,14 @@ type Call struct {
 	ID      Token
 	Name    Token
 	Args    source.Span // the value of the arguments; zero if missing
-	BadAt   source.Span // the character of the syntax error, for ArgsStringBad
 	Message int32
 	Block   int32
 	Kind    CallKind
 	Form    ArgsForm
 	Want    ArgsConvention
+	// bad is the character of the syntax error in Args, for ArgsStringBad: its offset, and its length plus 1, 0 for none.
+	bad    uint32
+	badLen uint8
 	// State is the state recorded in the call's record or in another block.
 	State CallState
 	// Answer says how the call gets its result. With AnswerOwnRecord, its Result has the
@@ -529,6 +533,23 @@ type Call struct {
 	Held bool
 	// Unsent marks a call that the client leaves out of its requests, although it reads it.
 	Unsent bool
+}
+
+// BadAt returns the span of the character of the syntax error, for ArgsStringBad.
+func (c *Call) BadAt() source.Span {
+	if c.badLen == 0 {
+		return source.Span{}
+	}
+	at := c.Args.Start + int64(c.bad)
+	return source.Span{Start: at, End: at + int64(c.badLen) - 1}
+}
+
+// SetBad sets the span of the character of the syntax error, which is in Args; a zero span is none.
+func (c *Call) SetBad(at source.Span) {
+	c.bad, c.badLen = 0, 0
+	if c.Args.Contains(at) && !at.IsZero() {
+		c.bad, c.badLen = uint32(at.Start-c.Args.Start), uint8(at.Len()+1)
+	}
 }
 
 // Counts reports whether the call is of a kind that clients run.

@@ -115,8 +115,7 @@ func (p *Replay) Add(i int32, by int64, records int32, flags MessageFlags) (*Mes
 			}
 			var call Call
 			call, c.Calls = p.calls.take(c.Calls, blk.Ref)
-			call.ID.Span, call.Name.Span = moved(call.ID.Span, by), moved(call.Name.Span, by)
-			call.Args, call.BadAt = moved(call.Args, by), moved(call.BadAt, by)
+			call.ID.Span, call.Name.Span, call.Args = moved(call.ID.Span, by), moved(call.Name.Span, by), moved(call.Args, by)
 			call.Message, call.Block, blk.Ref = at, int32(len(c.Blocks)), int32(len(c.Calls))
 			c.Calls = append(room(b, c.Calls), call)
 		case BlockResult, BlockServerResult:
