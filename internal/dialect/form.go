@@ -32,6 +32,9 @@ func fill(form Template, values map[string]string) []Field {
 	var out []Field
 	for k, v := range source.NewValue([]byte(form), 0).Members() {
 		if raw := filled(v, values); raw != "" {
+			if out == nil {
+				out = make([]Field, 0, 8) // most templates have few
+			}
 			out = append(out, Field{k.Str(), raw})
 		}
 	}
@@ -42,7 +45,7 @@ func filled(v source.Value, values map[string]string) string {
 	var parts []string
 	switch v.Kind() {
 	case source.String:
-		if raw, is := values[v.Str()]; is {
+		if raw, is := values[string(v.Text())]; is { // without a copy
 			return raw
 		}
 	case source.Object:

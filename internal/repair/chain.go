@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"hash/maphash"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -33,7 +32,7 @@ type chain struct {
 
 	gone   map[int32]bool  // nodes
 	new    map[string]bool // ids of new records
-	lines  *list
+	lines  list
 	lists  map[source.Span]*list // lists of ids, by their spans
 	bounds map[int]bool          // segments whose ends are removed
 	sets   []set
@@ -61,11 +60,7 @@ type insertion struct {
 // log returns the changes of the draft to its log.
 func (d *draft) log() *chain {
 	if d.changes == nil {
-		d.changes = &chain{
-			Log: d.Log, d: d, dropped: map[int64]source.Span{}, gone: map[int32]bool{}, new: map[string]bool{}, behind: map[int32]int{},
-			lists: map[source.Span]*list{}, bounds: map[int]bool{},
-			lines: &list{src: d.src, array: d.Log.Array, lines: d.Log.Array.IsZero()},
-		}
+		d.changes = &chain{Log: d.Log, d: d, lines: list{src: d.src, array: d.Log.Array, lines: d.Log.Array.IsZero()}}
 	}
 	return d.changes
 }
@@ -151,7 +146,7 @@ func (c *chain) compile() (edits []edit.Edit) {
 		}
 	}
 	// Sorted by the record they follow. Insertions after the same record keep their order.
-	sort.SliceStable(c.inserted, func(i, j int) bool { return c.inserted[i].behind < c.inserted[j].behind })
+	slices.SortStableFunc(c.inserted, func(a, b insertion) int { return cmp.Compare(a.behind, b.behind) })
 	c.insert()
 	for _, r := range c.renamed {
 		for _, at := range c.callRefs[r[0]] {
@@ -204,10 +199,10 @@ func (c *chain) text(s source.Span) string { return c.d.src.text(s.Start, s.End)
 // id, removing one would make readers use the other, so the record is emptied instead.
 func (c *chain) settle() {
 	for _, at := range c.removed {
-		c.gone[c.at(at)] = true
+		put(&c.gone, c.at(at), true)
 	}
 	for at := range c.dropped {
-		c.gone[c.at(at)] = true
+		put(&c.gone, c.at(at), true)
 	}
 	for at, content := range c.dropped {
 		i := c.at(at)
@@ -265,7 +260,7 @@ func (c *chain) takeOut(i int32) {
 		}
 	}
 	for _, s := range c.ends[n.id] {
-		c.bounds[s] = !c.gone[c.at(c.segments[s].headAt.Start)]
+		put(&c.bounds, s, !c.gone[c.at(c.segments[s].headAt.Start)])
 	}
 }
 
@@ -341,7 +336,7 @@ func (c *chain) insert() {
 		if id == "" {
 			continue
 		}
-		c.new[id] = true
+		put(&c.new, id, true)
 		if on.id < 0 {
 			continue
 		}
@@ -486,17 +481,17 @@ func (c *chain) fresh(record, call string) string {
 // call it copies only the fields that the dialect's row names, in the same order.
 func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string) ([]byte, error) {
 	f, call := c.Format, c.d.at(caller.span())
-	var fields []dialect.Field
+	fields := make([]dialect.Field, 0, 8)
 	add := func(key, raw string) { fields = append(fields, dialect.Field{Key: key, Raw: raw}) }
 	if f.ResultType != "" {
 		add(f.Type.Key(), source.Quote(f.ResultType))
 	}
 	if f.Payload != "" {
-		keys, raw := strings.Split(string(f.Payload.Nth(0)), "."), string(ins.message)
-		for _, key := range slices.Backward(keys[1:]) {
-			raw = "{" + source.Quote(key) + ":" + raw + "}"
+		path, raw := string(f.Payload.Nth(0)), string(ins.message)
+		for dot := strings.LastIndexByte(path, '.'); dot >= 0; dot = strings.LastIndexByte(path, '.') {
+			path, raw = path[:dot], "{"+source.Quote(path[dot+1:])+":"+raw+"}"
 		}
-		add(keys[0], raw)
+		add(path, raw)
 	} else {
 		for k, v := range source.NewValue(ins.message, 0).Members() {
 			add(k.Str(), string(v.Raw()))
@@ -539,18 +534,29 @@ func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string
 	}
 	out := make([]dialect.Field, 0, len(fields)+len(f.Envelope))
 	when := c.after(at)
+	typ := ""
+	if f.Type.Parent() == "" {
+		typ = f.Type.Key()
+	}
 	for k, v := range call.Members() {
-		enveloped := slices.ContainsFunc(f.Envelope, k.Is)
-		if enveloped && k.Is(f.Time) && when.Exists() {
-			v = when
-		}
-		// An envelope has times, ids and flags. Other values are recorded content.
-		enveloped = enveloped && v.Kind() != source.Object && v.Kind() != source.Array
 		if i := slices.IndexFunc(fields, func(field dialect.Field) bool { return k.Is(field.Key) }); i >= 0 {
 			out = append(out, fields[i])
-		} else if enveloped || k.Is(f.Type.Key()) && f.Type.Parent() == "" {
-			out = append(out, dialect.Field{Key: k.Str(), Raw: string(v.Raw())})
+			continue
 		}
+		key := typ
+		if i := slices.IndexFunc(f.Envelope, k.Is); i >= 0 {
+			key = f.Envelope[i]
+			if key == f.Time && when.Exists() {
+				v = when
+			}
+			// An envelope has times, ids and flags. Other values are recorded content.
+			if kind := v.Kind(); key != typ && (kind == source.Object || kind == source.Array) {
+				continue
+			}
+		} else if typ == "" || !k.Is(typ) {
+			continue
+		}
+		out = append(out, dialect.Field{Key: key, Raw: c.d.objects.text(len(out), v.Raw())})
 	}
 	text, err := c.d.objects.build(append(out, fields...))
 	if err != nil {
@@ -572,7 +578,7 @@ func (c *chain) after(at int32) source.Value {
 	if err != nil || then.Format(layout) != was.Str() {
 		return was
 	}
-	c.behind[at]++
+	put(&c.behind, at, c.behind[at]+1)
 	then = then.Add(time.Duration(c.behind[at]) * time.Millisecond)
 	return source.NewValue([]byte(source.Quote(then.Format(layout))), 0)
 }
