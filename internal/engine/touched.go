@@ -63,14 +63,18 @@ func (c *checker) touches(edits []edit.Edit) (*touched, error) {
 		}
 		return starts.At(record)
 	}
-	// begins reports whether a row begins on a line of its own.
-	var one [1]byte
+	// begins reports whether a row begins on a line of its own. last is one that does.
+	last := 0
 	begins := func(record int) (bool, error) {
-		if record == 0 || record == n {
+		if record == 0 || record == last || record == n {
 			return true, nil
 		}
-		b, err := c.src.Into(one[:0], source.Span{Start: at(record) - 1, End: at(record)})
-		return err == nil && b[0] == '\n', err
+		b, err := c.src.View(source.Span{Start: at(record) - 1, End: at(record)})
+		if err != nil || b[0] != '\n' {
+			return false, err
+		}
+		last = record
+		return true, nil
 	}
 	out, read, grown := &touched{}, int64(0), int64(0)
 	for _, e := range edits {

@@ -90,8 +90,13 @@ func (s *Source) lineAfter(off int64) (int64, error) {
 // until the next one.
 func ReadStretch(src *Source, at *Stretch) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		defer func() { src.near = Value{} }()
-		r := NewReader(src)
+		r := src.spare // there may be a stretch for each repair of a file
+		if src.spare = nil; r == nil {
+			r = NewReader(src)
+		} else {
+			r.reset()
+		}
+		defer func() { src.near, src.spare = Value{}, r }()
 		r.win.chunk = min(chunkSize, max(at.To-at.From, peekSize))
 		r.wasted, r.n = at.Wasted, at.Before
 		if at.From > 0 {
