@@ -490,7 +490,10 @@ func (c *checker) finish(file *container.File) error {
 		return err
 	}
 	// A repair reports the findings before the first round and after the last one.
-	if last := c.round == nil || len(c.round.repairs) == 0; last || c.round.first {
+	switch last := c.round == nil || len(c.round.repairs) == 0; {
+	case !last && c.round.first && c.round.opts.CountBefore && file.CheckOnly == "":
+		c.countFindings()
+	case last || c.round.first:
 		return c.place(c.opts.Excerpts) // the former are left if the file is not written
 	}
 	return nil

@@ -33,6 +33,9 @@ type FixOptions struct {
 	Keep bool
 	// ProveFull proves a repair by a second check of the whole result, however large that is.
 	ProveFull bool
+	// CountBefore says that of the findings before a repair it is enough to know how many there are of each
+	// kind. There may be as many as repairs.
+	CountBefore bool
 
 	probe *probe // of a test
 }
@@ -164,6 +167,11 @@ func (e *CheckOnlyError) Error() string { return "is only checked: " + e.Reason 
 // withholds the repairs that break it. Settle does not write. With a ProofError or a
 // CheckOnlyError it returns the file as it is, unrepaired.
 func Settle(ctx context.Context, src *source.Source, opts FixOptions) (*Fixed, error) {
+	f, err := settle(ctx, src, opts, maxRounds)
+	if f == nil || f.Changed() || !f.Before.Findings.counted {
+		return f, err
+	}
+	opts.CountBefore = false // the findings are those that remain
 	return settle(ctx, src, opts, maxRounds)
 }
 
