@@ -224,6 +224,9 @@ func (f *finder) saying(said, key []byte, at source.Span, levels int) bool {
 	if len(said) > 0 && (said[0] == '{' || said[0] == '[') && levels > 0 && isJSON(said) {
 		return f.leaves(said, nil, 0, &at, levels-1)
 	}
+	if bytes.IndexByte(said, '\n') < 0 {
+		return f.leaf(key, said, at)
+	}
 	for line := range bytes.SplitSeq(said, []byte("\n")) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && !f.leaf(key, line, at) {
 			return false

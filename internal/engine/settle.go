@@ -639,7 +639,7 @@ func (r *round) able(c *checker, fix *edit.Fix, wishes []wish) (bool, error) {
 	if r.opts.loses(fix, wishes...) || !slices.ContainsFunc(wishes, func(w wish) bool { return r.opts.covers(w.rule, class) }) {
 		return false, nil
 	}
-	err := fix.Prove(c.src)
+	err := r.set.ProveAlone(fix, c.src)
 	if errors.As(err, new(*edit.BalanceError)) {
 		return false, nil
 	}
