@@ -316,7 +316,8 @@ func (c *chain) insert() {
 	}
 	for i := range c.inserted {
 		ins := &c.inserted[i]
-		at, anchor, caller := spots[i].at, spots[i].anchor, &c.nodes[c.at(ins.call)]
+		at, anchor, called := spots[i].at, spots[i].anchor, c.at(ins.call)
+		caller := &c.nodes[called]
 		on := &c.nodes[anchor]
 		c.from(on, on.idAt())
 		id := ""
@@ -326,7 +327,7 @@ func (c *chain) insert() {
 		if id == "" || c.new[id] {
 			id = c.fresh(c.text(caller.idAt()), ins.id)
 		}
-		text, err := c.record(at, caller, ins, id, cmp.Or(tails[anchor], c.text(on.idAt())))
+		text, err := c.record(at, called, ins, id, cmp.Or(tails[anchor], c.text(on.idAt())))
 		if err != nil {
 			c.d.failed = true
 			return
@@ -479,7 +480,8 @@ func (c *chain) fresh(record, call string) string {
 
 // record returns a new record with a result, to follow the record at. From the record of the
 // call it copies only the fields that the dialect's row names, in the same order.
-func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string) ([]byte, error) {
+func (c *chain) record(at, called int32, ins *insertion, id, parent string) ([]byte, error) {
+	caller := &c.nodes[called]
 	f, call := c.Format, c.d.at(caller.span())
 	fields := make([]dialect.Field, 0, 8)
 	add := func(key, raw string) { fields = append(fields, dialect.Field{Key: key, Raw: raw}) }
@@ -529,11 +531,14 @@ func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string
 	if c.copy && ins.content != "" {
 		add(f.ResultCopy, ins.content)
 	}
-	if called := c.text(caller.idAt()); c.source && called != "" {
-		add(f.ResultSource, called)
+	if id := c.text(caller.idAt()); c.source && id != "" {
+		add(f.ResultSource, id)
 	}
 	out := make([]dialect.Field, 0, len(fields)+len(f.Envelope))
-	when := c.after(at)
+	when := source.Value{} // the time of the call
+	if at != called || c.latest(at) {
+		when = c.after(at)
+	}
 	typ := ""
 	if f.Type.Parent() == "" {
 		typ = f.Type.Key()
@@ -546,8 +551,12 @@ func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string
 		key := typ
 		if i := slices.IndexFunc(f.Envelope, k.Is); i >= 0 {
 			key = f.Envelope[i]
-			if key == f.Time && when.Exists() {
+			switch {
+			case key != f.Time:
+			case when.Exists():
 				v = when
+			case at == called:
+				when = v // if it has two
 			}
 			// An envelope has times, ids and flags. Other values are recorded content.
 			if kind := v.Kind(); key != typ && (kind == source.Object || kind == source.Array) {
@@ -570,7 +579,7 @@ func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string
 // its latest record, and of two with the same time at the first.
 func (c *chain) after(at int32) source.Value {
 	was := c.d.at(c.nodes[at].span()).Get(c.Format.Time)
-	if was.Kind() != source.String || slices.ContainsFunc(c.nodes[at+1:], func(n node) bool { return n.id >= 0 || c.Format.ID == "" && !n.torn }) {
+	if was.Kind() != source.String || !c.latest(at) {
 		return was
 	}
 	const layout = "2006-01-02T15:04:05.000Z07:00"
@@ -581,6 +590,16 @@ func (c *chain) after(at int32) source.Value {
 	put(&c.behind, at, c.behind[at]+1)
 	then = then.Add(time.Duration(c.behind[at]) * time.Millisecond)
 	return source.NewValue([]byte(source.Quote(then.Format(layout))), 0)
+}
+
+// latest reports whether nothing that has an id follows the record at.
+func (c *chain) latest(at int32) bool {
+	for i := int(at) + 1; i < len(c.nodes); i++ {
+		if n := &c.nodes[i]; n.id >= 0 || c.Format.ID == "" && !n.torn {
+			return false
+		}
+	}
+	return true
 }
 
 // forget removes the copy of a result that its record keeps beside the message, because the
