@@ -44,7 +44,8 @@ type stretch struct {
 	ownRecords, ownConversation int // in it
 }
 
-// A touched is what edits touch in a dataset: each row with an edit in it or at its ends.
+// A touched is what edits touch in a dataset: each row with an edit in it or at its ends, but for one whose line
+// end is before the edit.
 type touched struct {
 	list []stretch
 }
@@ -79,6 +80,15 @@ func (c *checker) touches(edits []edit.Edit) (*touched, error) {
 	out, read, grown := &touched{}, int64(0), int64(0)
 	for _, e := range edits {
 		lo := max(0, starts.Find(e.Span.Start)-1)
+		if lo+1 < n && at(lo+1) == e.Span.Start { // a row ends at its line end, whatever follows
+			behind, err := begins(lo + 1)
+			if err != nil {
+				return nil, err
+			}
+			if behind {
+				lo++
+			}
+		}
 		hi := max(lo+1, starts.Find(e.Span.End+1))
 		for whole, err := begins(lo); !whole; whole, err = begins(lo) {
 			if err != nil {
@@ -97,7 +107,7 @@ func (c *checker) touches(edits []edit.Edit) (*touched, error) {
 			s.was.Start = 0
 		}
 		s.is.Start = s.was.Start + grown
-		if k := len(out.list); k > 0 && out.list[k-1].was.End > s.was.Start {
+		if k := len(out.list); k > 0 && out.list[k-1].was.End >= s.was.Start {
 			last := out.list[k-1]
 			out.list, read = out.list[:k-1], read-last.was.Len()
 			s.was.Start, s.is.Start, s.records = last.was.Start, last.is.Start, last.records
