@@ -33,7 +33,7 @@ func fill(form Template, values map[string]string) []Field {
 	for k, v := range source.NewValue([]byte(form), 0).Members() {
 		if raw := filled(form, v, values); raw != "" {
 			if out == nil {
-				out = make([]Field, 0, 8) // most templates have few
+				out = make([]Field, 0, 4) // most templates have few
 			}
 			key := form.part(k)
 			if key = key[1 : len(key)-1]; strings.Contains(key, `\`) {

@@ -178,6 +178,7 @@ func (c *chain) compile() (edits []edit.Edit) {
 	for _, e := range c.lines.compile() {
 		c.sets = append(c.sets, set{Edit: e})
 	}
+	edits, c.within = make([]edit.Edit, 0, len(c.sets)), slices.Grow(c.within, len(c.sets))
 	for _, s := range c.sets {
 		edits = append(edits, s.Edit)
 		if n := c.at(s.Span.Start); int(n) < len(c.nodes) && c.nodes[n].start <= s.Span.Start {
@@ -327,7 +328,11 @@ func (c *chain) insert() {
 		if id == "" || c.new[id] {
 			id = c.fresh(c.text(caller.idAt()), ins.id)
 		}
-		text, err := c.record(at, called, ins, id, cmp.Or(tails[anchor], c.text(on.idAt())))
+		parent := tails[anchor]
+		if parent == "" {
+			parent = c.text(on.idAt())
+		}
+		text, err := c.record(at, called, ins, id, parent)
 		if err != nil {
 			c.d.failed = true
 			return
@@ -337,7 +342,9 @@ func (c *chain) insert() {
 		if id == "" {
 			continue
 		}
-		put(&c.new, id, true)
+		if len(c.inserted) > 1 {
+			put(&c.new, id, true)
+		}
 		if on.id < 0 {
 			continue
 		}
@@ -483,7 +490,7 @@ func (c *chain) fresh(record, call string) string {
 func (c *chain) record(at, called int32, ins *insertion, id, parent string) ([]byte, error) {
 	caller := &c.nodes[called]
 	f, call := c.Format, c.d.at(caller.span())
-	fields := make([]dialect.Field, 0, 8)
+	fields := c.d.fields[:0]
 	add := func(key, raw string) { fields = append(fields, dialect.Field{Key: key, Raw: raw}) }
 	if f.ResultType != "" {
 		add(f.Type.Key(), source.Quote(f.ResultType))
@@ -534,7 +541,7 @@ func (c *chain) record(at, called int32, ins *insertion, id, parent string) ([]b
 	if id := c.text(caller.idAt()); c.source && id != "" {
 		add(f.ResultSource, id)
 	}
-	out := make([]dialect.Field, 0, len(fields)+len(f.Envelope))
+	out := c.d.outer[:0]
 	when := source.Value{} // the time of the call
 	if at != called || c.latest(at) {
 		when = c.after(at)
@@ -567,7 +574,9 @@ func (c *chain) record(at, called int32, ins *insertion, id, parent string) ([]b
 		}
 		out = append(out, dialect.Field{Key: key, Raw: c.d.objects.text(len(out), v.Raw())})
 	}
-	text, err := c.d.objects.build(append(out, fields...))
+	out = append(out, fields...)
+	c.d.fields, c.d.outer = fields, out
+	text, err := c.d.objects.build(out)
 	if err != nil {
 		return nil, err
 	}

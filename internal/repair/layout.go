@@ -147,6 +147,9 @@ func (l *layout) ours(res int32) int32 {
 // byCall sorts entries by call. Entries of one call keep their order. An entry that answers
 // no call of the turn stays after the entry before it.
 func byCall(entries []entry) []entry {
+	if len(entries) < 2 {
+		return entries
+	}
 	var groups [][]entry
 	for _, e := range entries {
 		if e.call >= 0 || len(groups) == 0 {

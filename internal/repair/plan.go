@@ -25,9 +25,12 @@ type Memory struct {
 	window   window
 	objects  builder
 	accounts accounts // of the current fix
+	leaves   edit.Keys
 	members  []string // the keys of the members of dialect
 	dialect  *dialect.Dialect
 	last     source.Value // that was read last
+	// fields are those of the last record that was made, and outer with its envelope.
+	fields, outer []dialect.Field
 }
 
 // read returns the window of a source.
@@ -484,26 +487,19 @@ func (p *Plan) at(s source.Span) source.Value {
 	if p.last.Exists() && p.last.Span().Contains(s) {
 		return p.last.Part(s)
 	}
-	v := source.Value{}
-	if whole := p.recordOf(s); whole.Len() <= mostProved {
-		v = source.NewValue(p.src.bytes(whole.Start, whole.End), whole.Start)
-		p.last = v
-	}
-	if v.Span().Contains(s) {
-		return v.Part(s)
-	}
-	return source.NewValue(p.src.bytes(s.Start, s.End), s.Start)
-}
-
-// recordOf returns the span of the record of the log that a value is in, or of the value if there is none or the
-// log is not read yet.
-func (p *Plan) recordOf(s source.Span) source.Span {
 	if p.Log != nil && p.Log.indexed {
-		if n := int(p.Log.at(s.Start)); n < len(p.Log.nodes) && p.Log.nodes[n].span().Contains(s) {
-			return p.Log.nodes[n].span()
+		if n := int(p.Log.at(s.Start)); n < len(p.Log.nodes) && !p.Log.nodes[n].torn && p.Log.nodes[n].length <= mostProved {
+			if whole := p.Log.nodes[n].span(); whole.Contains(s) {
+				p.last = source.ValueOf(p.src.bytes(whole.Start, whole.End), whole.Start)
+				return p.last.Part(s)
+			}
 		}
 	}
-	return s
+	v := source.NewValue(p.src.bytes(s.Start, s.End), s.Start)
+	if s.Len() <= mostProved {
+		p.last = v
+	}
+	return v
 }
 
 func (p *Plan) text(s source.Span) []byte { return p.at(s).Raw() }
