@@ -212,7 +212,7 @@ type window struct {
 	ending string
 }
 
-const windowSize = 8 << 10
+const windowSize = 4 << 10
 
 func (w *window) size() int64 { return w.src.Size() }
 

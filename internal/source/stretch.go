@@ -97,12 +97,16 @@ func ReadStretch(src *Source, at *Stretch) iter.Seq2[Record, error] {
 			r.reset()
 		}
 		defer func() { src.near, src.spare = Value{}, r }()
-		r.win.chunk = min(chunkSize, max(at.To-at.From, peekSize))
+		r.win.chunk = min(chunkSize, max(at.To-at.From+1, peekSize))
 		r.wasted, r.n = at.Wasted, at.Before
 		if at.From > 0 {
 			r.decided, r.framing, r.pos = true, FramingLines, at.From
 		}
-		if _, err := r.Framing(); err != nil {
+		_, err := r.Framing()
+		if err == nil {
+			_, err = r.win.from(r.pos) // so that skip need not read it first
+		}
+		if err != nil {
 			yield(Record{}, err)
 			return
 		}
