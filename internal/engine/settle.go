@@ -557,6 +557,7 @@ func (r *round) conversation(c *checker, plan *repair.Plan, able *fixes) error {
 	if len(wishes) == 0 {
 		return nil
 	}
+	r.repairs, r.places = slices.Grow(r.repairs, len(wishes)), slices.Grow(r.places, len(wishes))
 	turns := map[int32][]wish{} // but the first of each turn
 	first := make(map[int32]bool, len(wishes))
 	for _, w := range wishes {
