@@ -133,35 +133,10 @@ const mostNested = 4
 // Leaves yields the leaves in a part of a JSON text that begins and ends between tokens; base
 // is the offset of its first byte. key is the key before the part, "" if there is none.
 func Leaves(text []byte, key string, base int64) iter.Seq[Leaf] {
-	return new(Keys).Leaves(text, key, base)
-}
-
-// Keys are the keys of leaves. Those of the leaves of several texts are the same strings.
-type Keys struct{ known map[string]string }
-
-// mostKeys is how many keys are known. Few texts have more.
-const mostKeys = 256
-
-// Leaves is Leaves with these keys.
-func (k *Keys) Leaves(text []byte, key string, base int64) iter.Seq[Leaf] {
 	return func(yield func(Leaf) bool) {
-		f := finder{found: func(key, value []byte, at source.Span) bool { return yield(Leaf{k.text(key), sumOf(key, value), at}) }}
+		f := finder{found: func(key, value []byte, at source.Span) bool { return yield(Leaf{string(key), sumOf(key, value), at}) }}
 		f.leaves(text, []byte(key), base, nil, mostNested)
 	}
-}
-
-// text returns a key as a string.
-func (k *Keys) text(key []byte) string {
-	text, known := k.known[string(key)]
-	if known {
-		return text
-	}
-	if len(k.known) == mostKeys || k.known == nil {
-		k.known = map[string]string{}
-	}
-	text = string(key)
-	k.known[text] = text
-	return text
 }
 
 // A finder finds leaves. The keys and values that it passes to found are valid until found

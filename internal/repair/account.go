@@ -101,7 +101,7 @@ func (d *draft) account(f *edit.Fix) {
 		if e.Span.Len() > 0 {
 			key = d.keyOf(e.Span)
 		}
-		for l := range d.leaves.Leaves(d.src.view(e.Span.Start, e.Span.End), key, e.Span.Start) {
+		for l := range edit.Leaves(d.src.view(e.Span.Start, e.Span.End), key, e.Span.Start) {
 			if counts {
 				f.Change = f.Change.Minus(l.Sum)
 			}
@@ -109,7 +109,7 @@ func (d *draft) account(f *edit.Fix) {
 				a.out(l)
 			}
 		}
-		for l := range d.leaves.Leaves(e.Text, key, 0) {
+		for l := range edit.Leaves(e.Text, key, 0) {
 			if counts {
 				f.Change = f.Change.Plus(l.Sum)
 			}

@@ -25,7 +25,6 @@ type Memory struct {
 	window   window
 	objects  builder
 	accounts accounts // of the current fix
-	leaves   edit.Keys
 	members  []string // the keys of the members of dialect
 	dialect  *dialect.Dialect
 	last     source.Value // that was read last
