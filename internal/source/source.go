@@ -370,8 +370,8 @@ func (s *Source) Into(buf []byte, span Span) ([]byte, error) {
 	return buf, nil
 }
 
-// viewSize is the least number of bytes that View reads close behind the last ones. Callers that ask for one
-// value usually ask for a later one next. Of places far apart it reads farView bytes.
+// viewSize is the least number of bytes that View reads. Callers that ask for one value usually ask for a later
+// one next. Of a place far behind the last one it reads farView bytes.
 const (
 	viewSize = 16 << 10
 	farView  = 4 << 10
@@ -388,7 +388,7 @@ func (s *Source) View(span Span) ([]byte, error) {
 	}
 	if span.Start < s.viewAt || span.End > s.viewAt+int64(len(s.view)) {
 		buf, most := s.view, int64(viewSize)
-		if behind := span.Start - s.viewAt - int64(len(buf)); behind < 0 || behind > viewSize {
+		if behind := span.Start - s.viewAt - int64(len(buf)); behind > viewSize {
 			most = farView
 		}
 		end := max(span.End, min(span.Start+most, s.size))
