@@ -260,6 +260,8 @@ func (x *fix) options(t *target) engine.FixOptions {
 	opts := engine.FixOptions{Options: x.check.options(t), SafeOnly: x.flags.safeOnly, Unsafe: x.flags.unsafe}
 	opts.Placeholder = cmp.Or(x.flags.placeholder, s.placeholder)
 	opts.StripReasoning, opts.ProveFull = x.flags.stripReasoning, x.flags.prove == "full"
+	// What was wrong with a file is only said if it is not written. Of --strip-reasoning, each finding counts.
+	opts.CountBefore = x.flags.write && !t.stdin && !x.flags.stripReasoning
 	return opts
 }
 
@@ -328,7 +330,14 @@ func (x *fix) take(ctx context.Context, t *target, got fixed, err error) error {
 			return ctx.Err()
 		}
 		if !written {
-			got.Fixed = got.Unrepaired()
+			opts := x.options(t)
+			opts.CountBefore = false
+			again, failed := engine.Settle(ctx, got.src, opts)
+			if failed != nil {
+				x.fail(t.path, err)
+				return ctx.Err()
+			}
+			got.Fixed = again.Unrepaired()
 		}
 	}
 	switch {

@@ -203,10 +203,11 @@ func (l *log) agrees(of *Reading, touched []Touched) bool {
 		return starts.At(record)
 	}
 	last := Touched{}
+	var both [2][]byte
 	for _, s := range append(slices.Clip(touched), Touched{Was: source.Span{Start: size}, Is: source.Span{Start: l.src.Size()}, Before: starts.Len()}) {
 		if s.Before < last.Before+last.Records || s.Records < 0 || s.Before+s.Records > starts.Len() || s.Was.Start != at(s.Before) ||
 			s.Records > 0 && s.Was.End != at(s.Before+s.Records) || s.Is.Start-s.Was.Start != last.Is.End-last.Was.End ||
-			!l.same(of, source.Span{Start: last.Was.End, End: s.Was.Start}, last.Is.End) {
+			!l.same(of, source.Span{Start: last.Was.End, End: s.Was.Start}, last.Is.End, &both) {
 			return false
 		}
 		last = s
@@ -214,14 +215,16 @@ func (l *log) agrees(of *Reading, touched []Touched) bool {
 	return true
 }
 
-// same reports whether a part of the earlier source and one of this source begin and end alike.
-func (l *log) same(of *Reading, was source.Span, at int64) bool {
+// same reports whether a part of the earlier source and one of this source begin and end alike. both is the memory
+// that it reads into.
+func (l *log) same(of *Reading, was source.Span, at int64, both *[2][]byte) bool {
 	const most = 64
 	n := min(was.Len(), most)
 	for _, off := range []int64{0, was.Len() - n} {
-		a, err := of.src.Into(nil, source.Span{Start: was.Start + off, End: was.Start + off + n})
-		b, failed := l.src.Into(nil, source.Span{Start: at + off, End: at + off + n})
-		if err != nil || failed != nil || !bytes.Equal(a, b) {
+		var err, failed error
+		both[0], err = of.src.Into(both[0], source.Span{Start: was.Start + off, End: was.Start + off + n})
+		both[1], failed = l.src.Into(both[1], source.Span{Start: at + off, End: at + off + n})
+		if err != nil || failed != nil || !bytes.Equal(both[0], both[1]) {
 			return false
 		}
 	}

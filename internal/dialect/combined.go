@@ -650,7 +650,7 @@ func (s *Setting) member(rec source.Value, values map[string]string) (Member, bo
 	if s.Keep && s.To.Leads(rec) {
 		return m, false
 	}
-	m.Raw = filled(source.NewValue([]byte(s.Raw), 0), values)
+	m.Raw = filled(Template(s.Raw), source.NewValue([]byte(s.Raw), 0), values)
 	return m, m.Raw != ""
 }
 

@@ -31,34 +31,45 @@ func pick(out []source.Value, v source.Value, keys ...string) {
 func fill(form Template, values map[string]string) []Field {
 	var out []Field
 	for k, v := range source.NewValue([]byte(form), 0).Members() {
-		if raw := filled(v, values); raw != "" {
-			out = append(out, Field{k.Str(), raw})
+		if raw := filled(form, v, values); raw != "" {
+			if out == nil {
+				out = make([]Field, 0, 4) // most templates have few
+			}
+			key := form.part(k)
+			if key = key[1 : len(key)-1]; strings.Contains(key, `\`) {
+				key = k.Str()
+			}
+			out = append(out, Field{key, raw})
 		}
 	}
 	return out
 }
 
-func filled(v source.Value, values map[string]string) string {
+// part returns the text of a value of the template, without copying it.
+func (t Template) part(v source.Value) string { return string(t[v.Span().Start:v.Span().End]) }
+
+// filled returns a value of the template with values, "" if it is absent.
+func filled(form Template, v source.Value, values map[string]string) string {
 	var parts []string
 	switch v.Kind() {
 	case source.String:
-		if raw, is := values[v.Str()]; is {
+		if raw, is := values[string(v.Text())]; is { // without a copy
 			return raw
 		}
 	case source.Object:
 		for k, val := range v.Members() {
-			if raw := filled(val, values); raw != "" {
-				parts = append(parts, string(k.Raw())+":"+raw)
+			if raw := filled(form, val, values); raw != "" {
+				parts = append(parts, form.part(k)+":"+raw)
 			}
 		}
 		return "{" + strings.Join(parts, ",") + "}"
 	case source.Array:
 		for _, e := range v.Elements() {
-			if raw := filled(e, values); raw != "" {
+			if raw := filled(form, e, values); raw != "" {
 				parts = append(parts, raw)
 			}
 		}
 		return "[" + strings.Join(parts, ",") + "]"
 	}
-	return string(v.Raw())
+	return form.part(v)
 }

@@ -170,7 +170,7 @@ func (rs *Records) whyUnanswered(state string, sets []Setting) string {
 	}
 	values := map[string]string{"$text": quote(sampleText), "$id": quote(sampleID), "$name": quote(sampleName)}
 	for _, s := range sets {
-		raw := filled(source.NewValue([]byte(s.Raw), 0), values)
+		raw := filled(Template(s.Raw), source.NewValue([]byte(s.Raw), 0), values)
 		if s.Keep && s.To == rs.State && state != "" {
 			continue
 		}

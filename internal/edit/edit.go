@@ -36,7 +36,16 @@ type Fix struct {
 	// Change is the change of the sum of all leaves.
 	Change Sum
 
-	proved bool // Change was proved
+	proved bool          // Change was proved
+	around []source.Span // Within, with the edits; nil until it is needed
+}
+
+// parts returns the spans of which the proof of the fix is.
+func (f *Fix) parts() []source.Span {
+	if f.around == nil {
+		f.around = merged(f.Within, f.Edits)
+	}
+	return f.around
 }
 
 // A Set is a number of fixes that are made together. The zero Set is empty.
@@ -44,6 +53,7 @@ type Set struct {
 	edits, reads, over shelf
 	fixes              []taken
 	touched            []touch
+	spliced            []byte // the last text that was proved
 }
 
 // A taken is what a Set keeps of a fix beside its edits.
@@ -87,7 +97,7 @@ func (s *Set) Try(f Fix) bool {
 	for _, o := range f.Over {
 		s.over.put(Edit{Span: o})
 	}
-	for _, w := range merged(f.Within, f.Edits) {
+	for _, w := range f.parts() {
 		s.touched = append(s.touched, touch{w, int32(len(s.fixes))})
 	}
 	s.fixes = append(s.fixes, taken{change: f.Change, proved: f.proved})
@@ -122,7 +132,7 @@ func (s *Set) Prove(src *source.Source) error {
 		}
 		return n == len(within) || e.Span.Start < within[n].Start
 	})
-	return prove(src, edits, within, change)
+	return s.prove(src, edits, merged(within, edits), change)
 }
 
 // meet marks the fixes that touch a span of another fix, or one next to it.
@@ -141,9 +151,9 @@ func (s *Set) meet() {
 	}
 }
 
-// Prove is Set.Prove for a single fix.
-func (f *Fix) Prove(src *source.Source) error {
-	err := prove(src, f.Edits, f.Within, f.Change)
+// ProveAlone is Prove for a single fix, which is not in the Set.
+func (s *Set) ProveAlone(f *Fix, src *source.Source) error {
+	err := s.prove(src, f.Edits, f.parts(), f.Change)
 	f.proved = err == nil
 	return err
 }
@@ -156,10 +166,11 @@ func (e *BalanceError) Error() string {
 	return fmt.Sprintf("lose or duplicate the content of bytes %d to %d", e.At.Start, e.At.End)
 }
 
-func prove(src *source.Source, edits []Edit, within []source.Span, change Sum) error {
+// prove checks that edits, which are inside of some spans, change the content by what is given.
+func (s *Set) prove(src *source.Source, edits []Edit, within []source.Span, change Sum) error {
 	var was, is Sum
 	all := source.Span{Start: src.Size()}
-	for _, w := range merged(within, edits) {
+	for _, w := range within {
 		if err := src.Err(); err != nil {
 			return err
 		}
@@ -170,7 +181,8 @@ func prove(src *source.Source, edits []Edit, within []source.Span, change Sum) e
 		}
 		before, text := both[:w.Start-from], both[w.Start-from:]
 		n := sort.Search(len(edits), func(i int) bool { return edits[i].Span.End > w.End })
-		a, b := changed(text, Splice(text, w.Start, edits[:n]), w.Start, edits[:n], KeyBefore(before))
+		s.spliced = splice(s.spliced[:0], text, w.Start, edits[:n])
+		a, b := changed(text, s.spliced, w.Start, edits[:n], KeyBefore(before))
 		was, is = was.Plus(a), is.Plus(b)
 		edits = edits[n:]
 		all = source.Span{Start: min(all.Start, w.Start), End: w.End}
@@ -187,14 +199,19 @@ func Splice(text []byte, base int64, edits []Edit) []byte {
 	if len(edits) == 0 {
 		return text
 	}
-	if edits[len(edits)-1].Span.End-base > int64(len(text)) {
+	return splice(nil, text, base, edits)
+}
+
+// splice is Splice into the memory of out, which may be nil.
+func splice(out, text []byte, base int64, edits []Edit) []byte {
+	if len(edits) > 0 && edits[len(edits)-1].Span.End-base > int64(len(text)) {
 		return nil
 	}
 	size := len(text)
 	for _, e := range edits {
 		size += len(e.Text)
 	}
-	out := make([]byte, 0, size)
+	out = slices.Grow(out, size)
 	at := base
 	for _, e := range edits {
 		out = append(append(out, text[at-base:e.Span.Start-base]...), e.Text...)

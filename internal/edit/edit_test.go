@@ -185,7 +185,7 @@ func TestProve(t *testing.T) {
 		if !s.Try(f) || !both.Try(before) || !both.Try(f) {
 			t.Fatalf("%s: it is refused", c.name)
 		}
-		for _, err := range []error{f.Prove(src), s.Prove(src)} {
+		for _, err := range []error{s.ProveAlone(&f, src), s.Prove(src)} {
 			got := ""
 			if err != nil {
 				got = err.Error()
@@ -228,14 +228,14 @@ func TestSetProvesWhatMeets(t *testing.T) {
 			}
 			if r.IntN(8) == 0 {
 				f.Change[0]++ // it says something else than it does, and is not proved
-			} else if err := f.Prove(src); err != nil {
+			} else if err := s.ProveAlone(&f, src); err != nil {
 				t.Fatal(err)
 			}
 			if s.Try(f) {
 				within, change = append(within, f.Within...), change.Plus(f.Change)
 			}
 		}
-		want, got := prove(src, s.Edits(), within, change), s.Prove(src)
+		want, got := s.prove(src, s.Edits(), merged(within, s.Edits()), change), s.Prove(src)
 		if (want == nil) != (got == nil) {
 			t.Fatalf("%v is proved with %v and not %v", s.Edits(), got, want)
 		}

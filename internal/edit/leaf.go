@@ -108,15 +108,24 @@ func changed(was, is []byte, base int64, edits []Edit, key string) (a, b Sum) {
 	return a, b
 }
 
-// sayings are the keys of the content of messages, calls and results. Repairs that change its
+// says reports whether a key is that of the content of a message, a call or a result. Repairs that change its
 // form move it from one key to another, so these keys do not count.
-var sayings = map[string]bool{
-	"content": true, "contents": true, "parts": true, "text": true, "output": true, "result": true, "response": true, "json": true, "value": true,
-	"input": true, "args": true, "arguments": true, "parameters": true,
+func says(key []byte) bool {
+	switch string(key) {
+	case "content", "contents", "parts", "text", "output", "result", "response", "json", "value":
+		return true
+	}
+	return asks(key)
 }
 
-// asking are those of the keys that hold arguments. There the text null means no arguments.
-var asking = map[string]bool{"input": true, "args": true, "arguments": true, "parameters": true}
+// asks reports whether a key holds arguments. There the text null means no arguments.
+func asks(key []byte) bool {
+	switch string(key) {
+	case "input", "args", "arguments", "parameters":
+		return true
+	}
+	return false
+}
 
 // mostNested is how many levels of JSON inside strings are read.
 const mostNested = 4
@@ -151,7 +160,7 @@ func (f *finder) leaves(text, key []byte, base int64, within *source.Span, level
 			i++
 			continue
 		case '{', '[':
-			if len(key) > 0 && !sayings[string(key)] { // the values in it are leaves of their own
+			if len(key) > 0 && !says(key) { // the values in it are leaves of their own
 				at := source.Span{Start: base + int64(i), End: base + int64(i) + 1}
 				if within != nil {
 					at = *within
@@ -184,7 +193,7 @@ func (f *finder) leaves(text, key []byte, base int64, within *source.Span, level
 			if null {
 				token = nil
 			}
-			if (!null || len(key) > 0 && !sayings[string(key)]) && !f.leaf(key, token, at) {
+			if (!null || len(key) > 0 && !says(key)) && !f.leaf(key, token, at) {
 				return false
 			}
 			key = nil
@@ -206,7 +215,7 @@ func (f *finder) leaf(key, value []byte, at source.Span) bool {
 	if f.found == nil {
 		return true
 	}
-	if sayings[string(key)] {
+	if says(key) {
 		key = nil
 	}
 	return f.found(key, value, at)
@@ -217,12 +226,15 @@ func (f *finder) saying(said, key []byte, at source.Span, levels int) bool {
 	said = bytes.TrimSpace(said)
 	switch {
 	case len(said) == 0:
-		return len(key) == 0 || sayings[string(key)] || f.leaf(key, nil, at)
-	case asking[string(key)] && string(said) == "null":
+		return len(key) == 0 || says(key) || f.leaf(key, nil, at)
+	case asks(key) && string(said) == "null":
 		return true
 	}
 	if len(said) > 0 && (said[0] == '{' || said[0] == '[') && levels > 0 && isJSON(said) {
 		return f.leaves(said, nil, 0, &at, levels-1)
+	}
+	if bytes.IndexByte(said, '\n') < 0 {
+		return f.leaf(key, said, at)
 	}
 	for line := range bytes.SplitSeq(said, []byte("\n")) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && !f.leaf(key, line, at) {

@@ -37,8 +37,8 @@ func (c *count) value(d *json.Decoder, key string, levels int) error {
 	if err != nil {
 		return err
 	}
-	args := asking[key]
-	if sayings[key] {
+	args := asks([]byte(key))
+	if says([]byte(key)) {
 		key = ""
 	}
 	switch v := token.(type) {

@@ -16,8 +16,10 @@ import (
 type Findings struct {
 	packed packed
 	n      int
-	words  words
-	kinds  []kindOfFindings
+	// counted says that the findings are only counted, by their kinds.
+	counted bool
+	words   words
+	kinds   []kindOfFindings
 	// change is called with each finding that is read; nil for no change.
 	change func(*Finding)
 }
@@ -60,6 +62,21 @@ func (fs *Findings) count(f *Finding) {
 		}
 	}
 	fs.kinds = append(fs.kinds, kindOfFindings{k, 1})
+}
+
+// countFindings counts the findings that are kept, instead of placing them.
+func (c *checker) countFindings() {
+	fs := &c.report.Findings
+	fs.n, fs.counted = len(c.found.list), true
+	for i := range c.found.list {
+		h := &c.found.list[i]
+		f := Finding{Finding: rules.Finding{Rule: c.found.rule(h), Severity: h.severity}}
+		if h.operation > 0 && c.offers.list[h.operation-1].state == offerMade {
+			o := &c.offers.list[h.operation-1]
+			f.Fix = &operation.Operation{Class: o.class, ByStrategy: o.byStrategy || !c.opts.asked(f.Rule, f.Severity)}
+		}
+		fs.count(&f)
+	}
 }
 
 // All yields the findings in order.

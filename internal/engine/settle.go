@@ -34,6 +34,9 @@ type FixOptions struct {
 	Keep bool
 	// ProveFull proves a repair by a second check of the whole result, however large that is.
 	ProveFull bool
+	// CountBefore says that of the findings before a repair it is enough to know how many there are of each
+	// kind. There may be as many as repairs.
+	CountBefore bool
 
 	probe *probe // of a test
 }
@@ -165,6 +168,11 @@ func (e *CheckOnlyError) Error() string { return "is only checked: " + e.Reason 
 // withholds the repairs that break it. Settle does not write. With a ProofError or a
 // CheckOnlyError it returns the file as it is, unrepaired.
 func Settle(ctx context.Context, src *source.Source, opts FixOptions) (*Fixed, error) {
+	f, err := settle(ctx, src, opts, maxRounds)
+	if f == nil || f.Changed() || !f.Before.Findings.counted {
+		return f, err
+	}
+	opts.CountBefore = false // the findings are those that remain
 	return settle(ctx, src, opts, maxRounds)
 }
 
@@ -487,6 +495,7 @@ func (c *roundChecker) Conversation(conv *transcript.Conversation, err error) er
 	if len(wishes) == 0 {
 		return nil
 	}
+	r.repairs, r.places = slices.Grow(r.repairs, len(wishes)), slices.Grow(r.places, len(wishes))
 	turns := map[int32][]wish{} // but the first of each turn
 	first := make(map[int32]bool, len(wishes))
 	for _, w := range wishes {
@@ -525,7 +534,10 @@ func (c *roundChecker) End() error {
 		return err
 	}
 	// A repair reports the findings before the first round and after the last one.
-	if c.round.first || len(c.round.repairs) == 0 {
+	switch last := len(c.round.repairs) == 0; {
+	case !last && c.round.first && c.round.opts.CountBefore && c.report.File.CheckOnly == "":
+		c.countFindings()
+	case last || c.round.first:
 		return c.place(c.src.Size(), c.keeps) // the former are left if the file is not written
 	}
 	return nil
@@ -670,7 +682,7 @@ func (r *round) able(c *checker, fix *edit.Fix, wishes []wish) (bool, error) {
 	if r.opts.loses(fix, wishes...) || !slices.ContainsFunc(wishes, func(w wish) bool { return r.opts.covers(w.rule, class) }) {
 		return false, nil
 	}
-	err := fix.Prove(c.src)
+	err := r.set.ProveAlone(fix, c.src)
 	if errors.As(err, new(*edit.BalanceError)) {
 		return false, nil
 	}

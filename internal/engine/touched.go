@@ -44,7 +44,8 @@ type stretch struct {
 	ownRecords, ownConversation int // in it
 }
 
-// A touched is what edits touch in a dataset: each row with an edit in it or at its ends.
+// A touched is what edits touch in a dataset: each row with an edit in it or at its ends, but for one whose line
+// end is before the edit.
 type touched struct {
 	list []stretch
 }
@@ -63,18 +64,31 @@ func (c *roundChecker) touches(edits []edit.Edit) (*touched, error) {
 		}
 		return starts.At(record)
 	}
-	// begins reports whether a row begins on a line of its own.
-	var one [1]byte
+	// begins reports whether a row begins on a line of its own. last is one that does.
+	last := 0
 	begins := func(record int) (bool, error) {
-		if record == 0 || record == n {
+		if record == 0 || record == last || record == n {
 			return true, nil
 		}
-		b, err := c.src.Into(one[:0], source.Span{Start: at(record) - 1, End: at(record)})
-		return err == nil && b[0] == '\n', err
+		b, err := c.src.View(source.Span{Start: at(record) - 1, End: at(record)})
+		if err != nil || b[0] != '\n' {
+			return false, err
+		}
+		last = record
+		return true, nil
 	}
 	out, read, grown := &touched{}, int64(0), int64(0)
 	for _, e := range edits {
 		lo := max(0, starts.Find(e.Span.Start)-1)
+		if lo+1 < n && at(lo+1) == e.Span.Start { // a row ends at its line end, whatever follows
+			behind, err := begins(lo + 1)
+			if err != nil {
+				return nil, err
+			}
+			if behind {
+				lo++
+			}
+		}
 		hi := max(lo+1, starts.Find(e.Span.End+1))
 		for whole, err := begins(lo); !whole; whole, err = begins(lo) {
 			if err != nil {
@@ -93,7 +107,7 @@ func (c *roundChecker) touches(edits []edit.Edit) (*touched, error) {
 			s.was.Start = 0
 		}
 		s.is.Start = s.was.Start + grown
-		if k := len(out.list); k > 0 && out.list[k-1].was.End > s.was.Start {
+		if k := len(out.list); k > 0 && out.list[k-1].was.End >= s.was.Start {
 			last := out.list[k-1]
 			out.list, read = out.list[:k-1], read-last.was.Len()
 			s.was.Start, s.is.Start, s.records = last.was.Start, last.is.Start, last.records

@@ -382,3 +382,33 @@ func plantedIn(t *testing.T, most int, plants []plant, made func(*rand.Rand) []b
 		t.Errorf("only %d of %d planted", n, most)
 	}
 }
+
+// TestTouchedBehindLine: a record that is inserted behind a line does not touch that line, only the next one,
+// whose parent it becomes.
+func TestTouchedBehindLine(t *testing.T) {
+	var b bytes.Buffer
+	if err := bench.CallLog(&b, 5, 200_000, 40, 4); err != nil {
+		t.Fatal(err)
+	}
+	var at, inserted []int64
+	p := &probe{least: 1, plant: func(d *touched, _ *roundChecker) {
+		for _, s := range d.list {
+			at = append(at, s.was.Start)
+			if text := b.String()[s.was.Start:s.was.End]; s.ownRecords != 1 || strings.Count(text, "\n") != 1 {
+				t.Errorf("%d records are touched: %s", s.ownRecords, shortened(text))
+			}
+		}
+	}}
+	f, err := Settle(context.Background(), source.FromBytes("log", b.Bytes()), FixOptions{probe: p})
+	if err != nil || !slices.Equal(p.kept, []bool{true}) {
+		t.Fatal(err, p.kept)
+	}
+	for _, e := range f.Edits() {
+		if e.Span.Len() == 0 && b.Bytes()[e.Span.Start-1] == '\n' {
+			inserted = append(inserted, e.Span.Start)
+		}
+	}
+	if len(inserted) != 4 || !slices.Equal(at, inserted) {
+		t.Errorf("records are inserted at %v, and those at %v are touched", inserted, at)
+	}
+}

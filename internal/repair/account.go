@@ -80,15 +80,20 @@ func ClassOf(f *edit.Fix) operation.Class {
 
 // account computes what the edits of a fix do to recorded content.
 func (d *draft) account(f *edit.Fix) {
-	plain, left := map[source.Span]bool{}, map[source.Span]bool{}
-	for _, s := range d.sets {
-		plain[s.Span] = plain[s.Span] || s.plain
-		left[s.Span] = left[s.Span] || s.state
-	}
-	if d.changes != nil {
-		for _, s := range d.changes.sets {
-			plain[s.Span] = plain[s.Span] || s.plain
+	var plain, left map[source.Span]bool
+	note := func(sets []set) {
+		for _, s := range sets {
+			if s.plain {
+				put(&plain, s.Span, true)
+			}
+			if s.state {
+				put(&left, s.Span, true)
+			}
 		}
+	}
+	note(d.sets)
+	if d.changes != nil {
+		note(d.changes.sets)
 	}
 	a := d.accounts.open()
 	count := func(e edit.Edit, counts, leaves bool) {
@@ -124,8 +129,8 @@ func (d *draft) account(f *edit.Fix) {
 			}
 		}
 	}
+	note(d.replaced)
 	for _, s := range d.replaced {
-		left[s.Span] = left[s.Span] || s.state
 		count(s.Edit, false, !s.plain)
 	}
 	d.keysOf()
@@ -256,7 +261,9 @@ func (p *Plan) messageIn(s source.Span) int32 {
 // accounts are the leaves that edits remove and add.
 type accounts struct {
 	outs, ins []edit.Leaf
-	balance   map[edit.Sum]int // how many more times a leaf is added than removed
+	// balance is how many more times a leaf is added than removed. It is of no use if none is removed.
+	balance map[edit.Sum]int
+	weighed bool
 }
 
 // mostKept is the number of leaves for which memory is kept. Clearing a larger map takes
@@ -265,27 +272,39 @@ const mostKept = 1 << 10
 
 // open returns the accounts of the next fix, in the memory of the last one.
 func (a *accounts) open() *accounts {
-	if a.balance == nil || len(a.outs)+len(a.ins) > mostKept {
-		*a = accounts{balance: map[edit.Sum]int{}}
+	if len(a.outs)+len(a.ins) > mostKept {
+		*a = accounts{}
 	}
 	clear(a.balance)
-	a.outs, a.ins = a.outs[:0], a.ins[:0]
+	a.outs, a.ins, a.weighed = a.outs[:0], a.ins[:0], false
 	return a
 }
 
-func (a *accounts) out(l edit.Leaf) {
-	a.outs = append(a.outs, l)
-	a.balance[l.Sum]--
-}
+func (a *accounts) out(l edit.Leaf) { a.outs = append(a.outs, l) }
 
-func (a *accounts) in(l edit.Leaf) {
-	a.ins = append(a.ins, l)
-	a.balance[l.Sum]++
+func (a *accounts) in(l edit.Leaf) { a.ins = append(a.ins, l) }
+
+// weigh computes the balance of all leaves, once, and reports whether it is of use.
+func (a *accounts) weigh() bool {
+	if len(a.outs) == 0 || a.weighed {
+		return len(a.outs) > 0
+	}
+	a.weighed = true
+	for _, l := range a.outs {
+		put(&a.balance, l.Sum, a.balance[l.Sum]-1)
+	}
+	for _, l := range a.ins {
+		a.balance[l.Sum]++
+	}
+	return true
 }
 
 // stays notes a text that stays and of which the removed text is a copy. Each of its leaves
 // offsets a removed one.
 func (a *accounts) stays(text []byte) {
+	if !a.weigh() {
+		return
+	}
 	for l := range edit.Leaves(text, "", 0) {
 		if a.balance[l.Sum] < 0 {
 			a.balance[l.Sum]++
@@ -296,6 +315,7 @@ func (a *accounts) stays(text []byte) {
 // net returns the leaves that are removed and not added, and the number of leaves that are
 // added and not removed. It skips the leaves for which neverOut or neverIn is true.
 func (a *accounts) net(neverOut, neverIn func(edit.Leaf) bool) (drops []edit.Leaf, adds int) {
+	weighs := a.weigh()
 	for _, l := range a.outs {
 		if a.balance[l.Sum] < 0 {
 			a.balance[l.Sum]++
@@ -305,8 +325,10 @@ func (a *accounts) net(neverOut, neverIn func(edit.Leaf) bool) (drops []edit.Lea
 		}
 	}
 	for _, l := range a.ins {
-		if a.balance[l.Sum] > 0 {
-			a.balance[l.Sum]--
+		if !weighs || a.balance[l.Sum] > 0 {
+			if weighs {
+				a.balance[l.Sum]--
+			}
 			if !neverIn(l) {
 				adds++
 			}

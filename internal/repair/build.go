@@ -21,20 +21,37 @@ type builder struct {
 	scan      source.Scanner
 	members   []dialect.Field // of the current object
 	skeletons []skeleton      // of the last objects
+	texts     []string        // that text returned last
 }
 
-// A skeleton is an object with certain keys, without the values.
+// text returns a text as a string, which is often the same that it returned for n before.
+func (b *builder) text(n int, text []byte) string {
+	if n >= len(b.texts) {
+		b.texts = append(b.texts, make([]string, n+1-len(b.texts))...)
+	}
+	if b.texts[n] != string(text) {
+		b.texts[n] = string(text)
+	}
+	return b.texts[n]
+}
+
+// A skeleton is an object with certain keys, without the values. In place of the values, it is an object
+// with exactly these keys, whatever values are there.
 type skeleton struct {
 	keys []string
 	gaps []string // the text before each value, and after the last one
+	last []string // the short values of the last object, which were checked
 }
+
+// longChecked is the length of the longest value that a skeleton remembers.
+const longChecked = 256
 
 // mostSkeletons is the number of skeletons that are kept. Few objects of a file have others.
 const mostSkeletons = 8
 
 // build returns a compact object with the given fields. If two fields have the same key, the
-// last value counts, at the place of the first. The result is checked: it is an object with
-// exactly these fields.
+// last value counts, at the place of the first. Each value is checked to be one value, so the result is an
+// object with exactly these fields.
 func (b *builder) build(fields []dialect.Field) ([]byte, error) {
 	members := b.members[:0]
 	size := 2
@@ -54,22 +71,21 @@ func (b *builder) build(fields []dialect.Field) ([]byte, error) {
 	out := make([]byte, 0, size)
 	for i, m := range members {
 		out = append(append(out, f.gaps[i]...), m.Raw...)
-	}
-	out = append(out, f.gaps[len(members)]...)
-	if err := b.whole(out); err != nil {
-		return nil, err
-	}
-	n := 0
-	for k, v := range source.NewValue(out, 0).Members() {
-		if n == len(members) || !k.Is(members[n].Key) || string(v.Raw()) != members[n].Raw {
-			return nil, fmt.Errorf("not the members that were set: %.40q", out)
+		if f.last[i] == m.Raw && m.Raw != "" {
+			continue
 		}
-		n++
+		text := out[len(out)-len(m.Raw):]
+		if err := b.whole(text); err != nil {
+			return nil, err
+		}
+		if blank(text[0]) || blank(text[len(text)-1]) {
+			return nil, fmt.Errorf("not a value alone: %.40q", text)
+		}
+		if len(m.Raw) <= longChecked {
+			f.last[i] = m.Raw
+		}
 	}
-	if n < len(members) {
-		return nil, fmt.Errorf("not all members were set: %.40q", out)
-	}
-	return out, nil
+	return append(out, f.gaps[len(members)]...), nil
 }
 
 // skeleton returns the skeleton of an object with the given fields. sjson makes it, once for many
@@ -95,14 +111,17 @@ func (b *builder) skeleton(members []dialect.Field) (*skeleton, error) {
 		return nil, err
 	}
 	last := int64(0)
-	for _, v := range source.NewValue(out, 0).Members() {
+	for k, v := range source.NewValue(out, 0).Members() {
+		if n := len(f.gaps); n == len(members) || !k.Is(members[n].Key) || string(v.Raw()) != "0" {
+			break
+		}
 		f.gaps = append(f.gaps, string(out[last:v.Span().Start]))
 		last = v.Span().End
 	}
 	if len(f.gaps) != len(members) {
 		return nil, fmt.Errorf("not the members that were set: %.40q", out)
 	}
-	f.gaps = append(f.gaps, string(out[last:]))
+	f.gaps, f.last = append(f.gaps, string(out[last:])), make([]string, len(members))
 	if len(b.skeletons) == mostSkeletons {
 		b.skeletons = slices.Delete(b.skeletons, 0, 1)
 	}
@@ -175,7 +194,9 @@ func styleOf(v source.Value) style {
 		case n == 1 && !st.multi:
 			st.comma = string(before)
 		}
-		n, last = n+1, at.End-base
+		if n, last = n+1, at.End-base; n == 2 && !st.multi {
+			break
+		}
 		if k := val.Kind(); st.multi && (k == source.Array || k == source.Object) && len(val.Raw()) > 2 {
 			st.nested = bytes.IndexByte(val.Raw(), '\n') >= 0
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/hex"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -32,7 +31,7 @@ type chain struct {
 
 	gone   map[int32]bool  // nodes
 	new    map[string]bool // ids of new records
-	lines  *list
+	lines  list
 	lists  map[source.Span]*list // lists of ids, by their spans
 	bounds map[int]bool          // segments whose ends are removed
 	sets   []set
@@ -60,11 +59,7 @@ type insertion struct {
 // log returns the changes of the draft to its log.
 func (d *draft) log() *chain {
 	if d.changes == nil {
-		d.changes = &chain{
-			Log: d.Log, d: d, dropped: map[int64]source.Span{}, gone: map[int32]bool{}, new: map[string]bool{}, behind: map[int32]int{},
-			lists: map[source.Span]*list{}, bounds: map[int]bool{},
-			lines: &list{src: d.src, array: d.Log.Array, lines: d.Log.Array.IsZero()},
-		}
+		d.changes = &chain{Log: d.Log, d: d, lines: list{src: d.src, array: d.Log.Array, lines: d.Log.Array.IsZero()}}
 	}
 	return d.changes
 }
@@ -150,7 +145,7 @@ func (c *chain) compile() (edits []edit.Edit) {
 		}
 	}
 	// Sorted by the record they follow. Insertions after the same record keep their order.
-	sort.SliceStable(c.inserted, func(i, j int) bool { return c.inserted[i].behind < c.inserted[j].behind })
+	slices.SortStableFunc(c.inserted, func(a, b insertion) int { return cmp.Compare(a.behind, b.behind) })
 	c.insert()
 	for _, r := range c.renamed {
 		for _, at := range c.callRefs[r[0]] {
@@ -182,6 +177,7 @@ func (c *chain) compile() (edits []edit.Edit) {
 	for _, e := range c.lines.compile() {
 		c.sets = append(c.sets, set{Edit: e})
 	}
+	edits, c.within = make([]edit.Edit, 0, len(c.sets)), slices.Grow(c.within, len(c.sets))
 	for _, s := range c.sets {
 		edits = append(edits, s.Edit)
 		if n := c.at(s.Span.Start); int(n) < len(c.nodes) && c.nodes[n].start <= s.Span.Start {
@@ -203,10 +199,10 @@ func (c *chain) text(s source.Span) string { return c.d.src.text(s.Start, s.End)
 // id, removing one would make readers use the other, so the record is emptied instead.
 func (c *chain) settle() {
 	for _, at := range c.removed {
-		c.gone[c.at(at)] = true
+		put(&c.gone, c.at(at), true)
 	}
 	for at := range c.dropped {
-		c.gone[c.at(at)] = true
+		put(&c.gone, c.at(at), true)
 	}
 	for at, content := range c.dropped {
 		i := c.at(at)
@@ -264,7 +260,7 @@ func (c *chain) takeOut(i int32) {
 		}
 	}
 	for _, s := range c.ends[n.id] {
-		c.bounds[s] = !c.gone[c.at(c.segments[s].headAt.Start)]
+		put(&c.bounds, s, !c.gone[c.at(c.segments[s].headAt.Start)])
 	}
 }
 
@@ -320,7 +316,8 @@ func (c *chain) insert() {
 	}
 	for i := range c.inserted {
 		ins := &c.inserted[i]
-		at, anchor, caller := spots[i].at, spots[i].anchor, &c.nodes[c.at(ins.call)]
+		at, anchor, called := spots[i].at, spots[i].anchor, c.at(ins.call)
+		caller := &c.nodes[called]
 		on := &c.nodes[anchor]
 		c.from(on, on.idAt())
 		id := ""
@@ -330,7 +327,11 @@ func (c *chain) insert() {
 		if id == "" || c.new[id] {
 			id = c.fresh(c.text(caller.idAt()), ins.id)
 		}
-		text, err := c.record(at, caller, ins, id, cmp.Or(tails[anchor], c.text(on.idAt())))
+		parent := tails[anchor]
+		if parent == "" {
+			parent = c.text(on.idAt())
+		}
+		text, err := c.record(at, called, ins, id, parent)
 		if err != nil {
 			c.d.failed = true
 			return
@@ -340,7 +341,9 @@ func (c *chain) insert() {
 		if id == "" {
 			continue
 		}
-		c.new[id] = true
+		if len(c.inserted) > 1 {
+			put(&c.new, id, true)
+		}
 		if on.id < 0 {
 			continue
 		}
@@ -483,19 +486,20 @@ func (c *chain) fresh(record, call string) string {
 
 // record returns a new record with a result, to follow the record at. From the record of the
 // call it copies only the fields that the dialect's row names, in the same order.
-func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string) ([]byte, error) {
+func (c *chain) record(at, called int32, ins *insertion, id, parent string) ([]byte, error) {
+	caller := &c.nodes[called]
 	f, call := c.Format, c.d.at(caller.span())
-	var fields []dialect.Field
+	fields := c.d.fields[:0]
 	add := func(key, raw string) { fields = append(fields, dialect.Field{Key: key, Raw: raw}) }
 	if f.ResultType != "" {
 		add(f.Type.Key(), source.Quote(f.ResultType))
 	}
 	if f.Payload != "" {
-		keys, raw := strings.Split(string(f.Payload.Nth(0)), "."), string(ins.message)
-		for _, key := range slices.Backward(keys[1:]) {
-			raw = "{" + source.Quote(key) + ":" + raw + "}"
+		path, raw := string(f.Payload.Nth(0)), string(ins.message)
+		for dot := strings.LastIndexByte(path, '.'); dot >= 0; dot = strings.LastIndexByte(path, '.') {
+			path, raw = path[:dot], "{"+source.Quote(path[dot+1:])+":"+raw+"}"
 		}
-		add(keys[0], raw)
+		add(path, raw)
 	} else {
 		for k, v := range source.NewValue(ins.message, 0).Members() {
 			add(k.Str(), string(v.Raw()))
@@ -533,25 +537,45 @@ func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string
 	if c.copy && ins.content != "" {
 		add(f.ResultCopy, ins.content)
 	}
-	if called := c.text(caller.idAt()); c.source && called != "" {
-		add(f.ResultSource, called)
+	if id := c.text(caller.idAt()); c.source && id != "" {
+		add(f.ResultSource, id)
 	}
-	out := make([]dialect.Field, 0, len(fields)+len(f.Envelope))
-	when := c.after(at)
+	out := c.d.outer[:0]
+	when := source.Value{} // the time of the call
+	if at != called || c.latest(at) {
+		when = c.after(at)
+	}
+	typ := ""
+	if f.Type.Parent() == "" {
+		typ = f.Type.Key()
+	}
 	for k, v := range call.Members() {
-		enveloped := slices.ContainsFunc(f.Envelope, k.Is)
-		if enveloped && k.Is(f.Time) && when.Exists() {
-			v = when
-		}
-		// An envelope has times, ids and flags. Other values are recorded content.
-		enveloped = enveloped && v.Kind() != source.Object && v.Kind() != source.Array
 		if i := slices.IndexFunc(fields, func(field dialect.Field) bool { return k.Is(field.Key) }); i >= 0 {
 			out = append(out, fields[i])
-		} else if enveloped || k.Is(f.Type.Key()) && f.Type.Parent() == "" {
-			out = append(out, dialect.Field{Key: k.Str(), Raw: string(v.Raw())})
+			continue
 		}
+		key := typ
+		if i := slices.IndexFunc(f.Envelope, k.Is); i >= 0 {
+			key = f.Envelope[i]
+			switch {
+			case key != f.Time:
+			case when.Exists():
+				v = when
+			case at == called:
+				when = v // if it has two
+			}
+			// An envelope has times, ids and flags. Other values are recorded content.
+			if kind := v.Kind(); key != typ && (kind == source.Object || kind == source.Array) {
+				continue
+			}
+		} else if typ == "" || !k.Is(typ) {
+			continue
+		}
+		out = append(out, dialect.Field{Key: key, Raw: c.d.objects.text(len(out), v.Raw())})
 	}
-	text, err := c.d.objects.build(append(out, fields...))
+	out = append(out, fields...)
+	c.d.fields, c.d.outer = fields, out
+	text, err := c.d.objects.build(out)
 	if err != nil {
 		return nil, err
 	}
@@ -563,7 +587,7 @@ func (c *chain) record(at int32, caller *node, ins *insertion, id, parent string
 // its latest record, and of two with the same time at the first.
 func (c *chain) after(at int32) source.Value {
 	was := c.d.at(c.nodes[at].span()).Get(c.Format.Time)
-	if was.Kind() != source.String || slices.ContainsFunc(c.nodes[at+1:], func(n node) bool { return n.id >= 0 || c.Format.ID == "" && !n.torn }) {
+	if was.Kind() != source.String || !c.latest(at) {
 		return was
 	}
 	const layout = "2006-01-02T15:04:05.000Z07:00"
@@ -571,9 +595,19 @@ func (c *chain) after(at int32) source.Value {
 	if err != nil || then.Format(layout) != was.Str() {
 		return was
 	}
-	c.behind[at]++
+	put(&c.behind, at, c.behind[at]+1)
 	then = then.Add(time.Duration(c.behind[at]) * time.Millisecond)
 	return source.NewValue([]byte(source.Quote(then.Format(layout))), 0)
+}
+
+// latest reports whether nothing that has an id follows the record at.
+func (c *chain) latest(at int32) bool {
+	for i := int(at) + 1; i < len(c.nodes); i++ {
+		if n := &c.nodes[i]; n.id >= 0 || c.Format.ID == "" && !n.torn {
+			return false
+		}
+	}
+	return true
 }
 
 // forget removes the copy of a result that its record keeps beside the message, because the

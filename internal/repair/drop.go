@@ -53,10 +53,9 @@ func arrayOf(v source.Value, at source.Span) source.Value {
 // take notes that a block is removed from its message.
 func (d *draft) take(b int32) {
 	m := d.Conv.Blocks[b].Message
-	if d.blocks[m] == nil {
-		d.blocks[m] = map[int32]bool{}
-	}
-	d.blocks[m][b] = true
+	of := d.blocks[m]
+	put(&of, b, true)
+	put(&d.blocks, m, of)
 	d.taken = append(d.taken, d.Conv.Blocks[b].Span)
 }
 
@@ -76,7 +75,7 @@ func (d *draft) dropMessage(m int32) bool {
 	}
 	span := d.Conv.Messages[m].Span()
 	if d.Log != nil {
-		d.log().dropped[span.Start] = d.content(m).Span()
+		put(&d.log().dropped, span.Start, d.content(m).Span())
 		d.taken = append(d.taken, d.Log.recordAt(span.Start))
 	} else if h := d.holder(m); h != nil {
 		h.remove(span)
@@ -84,7 +83,7 @@ func (d *draft) dropMessage(m int32) bool {
 	} else {
 		return false
 	}
-	d.gone[m] = true
+	put(&d.gone, m, true)
 	return true
 }
 

@@ -60,7 +60,7 @@ func (l *layout) bring(results ...int32) bool {
 			return false
 		}
 		if !l.comes[r] {
-			l.comes[r] = true
+			put(&l.comes, r, true)
 			l.reading(l.Conv.Calls[l.Pairing.Results[r].Call].Block)
 		}
 	}
@@ -147,6 +147,9 @@ func (l *layout) ours(res int32) int32 {
 // byCall sorts entries by call. Entries of one call keep their order. An entry that answers
 // no call of the turn stays after the entry before it.
 func byCall(entries []entry) []entry {
+	if len(entries) < 2 {
+		return entries
+	}
 	var groups [][]entry
 	for _, e := range entries {
 		if e.call >= 0 || len(groups) == 0 {
@@ -284,7 +287,7 @@ func (l *layout) layElements() bool {
 		for c := range l.calls() {
 			r := l.Pairing.Calls[c].Result
 			if r >= 0 && (l.Conv.Results[r].Message <= last || l.Conv.Results[r].Message >= next) && l.movable(r) {
-				l.comes[r] = true
+				put(&l.comes, r, true)
 			}
 		}
 	}
@@ -341,7 +344,7 @@ func (l *layout) layBlocks() bool {
 		for m := target + 1; m < next; m++ {
 			for _, b := range l.blocksOf(m) {
 				if b.Kind == transcript.BlockResult && l.Pairing.Results[b.Ref].Fate == pairing.Answers && l.ours(b.Ref) >= 0 {
-					l.comes[b.Ref] = true
+					put(&l.comes, b.Ref, true)
 				}
 			}
 		}

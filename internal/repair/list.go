@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/toolguard/toolguard/internal/edit"
@@ -38,14 +37,11 @@ func (l *list) remove(e source.Span) { l.removed = append(l.removed, e) }
 
 // after inserts text after an element, or at the start if anchor is zero.
 func (l *list) after(anchor source.Span, text []byte) {
-	if l.inserts == nil {
-		l.inserts = map[int64]insert{}
-	}
 	key := anchor.End
 	if anchor.IsZero() {
 		key = -1
 	}
-	l.inserts[key] = insert{anchor, append(l.inserts[key].items, text)}
+	put(&l.inserts, key, insert{anchor, append(l.inserts[key].items, text)})
 }
 
 // next returns the start of the element after one that ends at end, -1 if there is none.
@@ -101,7 +97,7 @@ func (l *list) compile() []edit.Edit {
 		g.at.End = g.at.Start
 		out = append(out, l.edit(&g))
 	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].Span.Start < out[j].Span.Start })
+	slices.SortStableFunc(out, func(a, b edit.Edit) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
 	return out
 }
 
@@ -216,7 +212,7 @@ type window struct {
 	ending string
 }
 
-const windowSize = 8 << 10
+const windowSize = 4 << 10
 
 func (w *window) size() int64 { return w.src.Size() }
 

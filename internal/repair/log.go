@@ -51,6 +51,7 @@ type Log struct {
 	twins    map[int32][]int32 // by id: the other nodes, before the last one
 	children []int32           // by id: the first node with that parent, -1 for none
 	roots    []int32           // by node; nil until they are needed
+	near     int32             // the node that at found last
 }
 
 // A node is the place of a record in the chain. A log has one for each record, so a node
@@ -357,7 +358,10 @@ func (l *Log) preserved(v source.Value) {
 
 // at returns the node that contains an offset, or the first one behind it.
 func (l *Log) at(off int64) int32 {
-	return int32(sort.Search(len(l.nodes), func(i int) bool { return l.nodes[i].span().End > off }))
+	if int(l.near) >= len(l.nodes) || !holds(l.nodes[l.near].span(), off) {
+		l.near = int32(sort.Search(len(l.nodes), func(i int) bool { return l.nodes[i].span().End > off }))
+	}
+	return l.near
 }
 
 // recordAt returns the record that contains an offset, an empty span if none does: the offset

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/edit"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -58,7 +59,7 @@ func changed(t *testing.T, text string, format *dialect.Log, do func(*chain)) st
 	if !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	if err := f.Prove(src); err != nil {
+	if err := new(edit.Set).ProveAlone(&f, src); err != nil {
 		t.Fatal(err)
 	}
 	return apply(text, f.Edits)

@@ -39,7 +39,7 @@ func TestRemoveNulls(t *testing.T) {
 			if got := string(edit.Splice([]byte(whole), 0, f.Edits)); got != `{"tools":`+want+`}` {
 				t.Errorf("%s becomes %s", whole, got)
 			}
-			if ClassOf(&f) != operation.Safe || !slices.Equal(f.Within, []source.Span{do.List}) || f.Prove(p.Source) != nil {
+			if ClassOf(&f) != operation.Safe || !slices.Equal(f.Within, []source.Span{do.List}) || new(edit.Set).ProveAlone(&f, p.Source) != nil {
 				t.Errorf("%s: %+v", whole, f)
 			}
 		}

@@ -28,6 +28,8 @@ type Memory struct {
 	members  []string // the keys of the members of dialect
 	dialect  *dialect.Dialect
 	last     source.Value // that was read last
+	// fields are those of the last record that was made, and outer with its envelope.
+	fields, outer []dialect.Field
 }
 
 // read returns the window of a source.
@@ -175,7 +177,7 @@ func (p *Plan) Lay(turn int32, ops []*operation.Operation) (edit.Fix, bool, erro
 }
 
 func (p *Plan) lay(turn int32, ops []*operation.Operation, whole bool) (edit.Fix, bool, error) {
-	l := &layout{draft: p.draft(), turn: turn, comes: map[int32]bool{}, whole: whole}
+	l := &layout{draft: p.draft(), turn: turn, whole: whole}
 	for _, op := range ops {
 		if p.unsure(op) || !rowOf(op).lay(l, op.Do) {
 			return edit.Fix{}, false, nil
@@ -215,10 +217,14 @@ type set struct {
 	state bool
 }
 
-func (p *Plan) draft() *draft {
-	return &draft{
-		Plan: p, lists: map[int64]*list{}, gone: map[int32]bool{}, blocks: map[int32]map[int32]bool{}, kept: map[int32]bool{},
+func (p *Plan) draft() *draft { return &draft{Plan: p} }
+
+// put puts a value in a map, and makes the map for the first one. Most maps of a fix stay empty.
+func put[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
 	}
+	(*m)[key] = value
 }
 
 // dropResults drops results, which may be copies of one that stays.
@@ -322,7 +328,7 @@ func (d *draft) edits() ([]edit.Edit, bool) {
 		out = append(out, edit.Edit{Span: source.Span{Start: end, End: end}, Text: d.tail})
 	}
 	out = slices.DeleteFunc(out, func(e edit.Edit) bool { // put back in the same place
-		return e.Span.Len() == int64(len(e.Text)) && d.src.text(e.Span.Start, e.Span.End) == string(e.Text)
+		return e.Span.Len() == int64(len(e.Text)) && bytes.Equal(d.src.view(e.Span.Start, e.Span.End), e.Text)
 	})
 	return inOrder(out)
 }
@@ -330,9 +336,8 @@ func (d *draft) edits() ([]edit.Edit, bool) {
 // inOrder sorts edits and removes duplicates, because a call and its result may share an id.
 // It returns false if two edits overlap.
 func inOrder(edits []edit.Edit) ([]edit.Edit, bool) {
-	sort.SliceStable(edits, func(i, j int) bool { // insertions come before replacements
-		a, b := edits[i].Span, edits[j].Span
-		return a.Start < b.Start || a.Start == b.Start && min(1, a.Len()) < min(1, b.Len())
+	slices.SortStableFunc(edits, func(a, b edit.Edit) int { // insertions come before replacements
+		return cmp.Or(cmp.Compare(a.Span.Start, b.Span.Start), cmp.Compare(min(1, a.Span.Len()), min(1, b.Span.Len())))
 	})
 	edits = slices.CompactFunc(edits, func(a, b edit.Edit) bool {
 		return a.Span == b.Span && a.Span.Len() > 0 && bytes.Equal(a.Text, b.Text)
@@ -442,12 +447,15 @@ func (p *Plan) value(m int32) source.Value {
 	if v, ok := p.values[m]; ok {
 		return v
 	}
+	v := p.at(p.Conv.Messages[m].Span())
+	switch short := v.Span().Len() <= shortMessage; {
+	case short && p.Log != nil:
+		return v // a part of the last record
+	case !short:
+		v = v.Indexed()
+	}
 	if p.values == nil || p.held > maxRead {
 		p.values, p.held = map[int32]source.Value{}, 0
-	}
-	v := p.at(p.Conv.Messages[m].Span())
-	if v.Span().Len() > shortMessage {
-		v = v.Indexed()
 	}
 	p.values[m] = v
 	p.held += v.Span().Len() + indexCost
@@ -470,10 +478,21 @@ func (p *Plan) blocksOf(m int32) []transcript.Block {
 }
 
 // at returns the value at a span, none if the span is empty. The parts of a fix mostly ask for the same
-// one.
+// one, or for values in one record of a log.
 func (p *Plan) at(s source.Span) source.Value {
-	if p.last.Exists() && p.last.Span() == s {
-		return p.last
+	if s.Len() == 0 {
+		return source.Value{}
+	}
+	if p.last.Exists() && p.last.Span().Contains(s) {
+		return p.last.Part(s)
+	}
+	if p.Log != nil && p.Log.indexed {
+		if n := int(p.Log.at(s.Start)); n < len(p.Log.nodes) && !p.Log.nodes[n].torn && p.Log.nodes[n].length <= mostProved {
+			if whole := p.Log.nodes[n].span(); whole.Contains(s) {
+				p.last = source.ValueOf(p.src.bytes(whole.Start, whole.End), whole.Start)
+				return p.last.Part(s)
+			}
+		}
 	}
 	v := source.NewValue(p.src.bytes(s.Start, s.End), s.Start)
 	if s.Len() <= mostProved {
@@ -508,7 +527,7 @@ func (d *draft) list(key int64, array source.Span) *list {
 	l := d.lists[key]
 	if l == nil {
 		l = &list{src: d.src, array: array, lines: key < 0}
-		d.lists[key] = l
+		put(&d.lists, key, l)
 	}
 	return l
 }

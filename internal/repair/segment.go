@@ -10,7 +10,7 @@ import (
 // listOf returns the changes to the list of ids at a span.
 func (c *chain) listOf(at source.Span) *list {
 	if c.lists[at] == nil {
-		c.lists[at] = &list{src: c.d.src, array: at}
+		put(&c.lists, at, &list{src: c.d.src, array: at})
 	}
 	return c.lists[at]
 }

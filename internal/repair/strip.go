@@ -56,7 +56,7 @@ func (d *draft) dropStripped(m int32) bool {
 		return d.dropMessage(m)
 	}
 	if d.dropListed(d.Conv.Messages[m].Span()) {
-		d.gone[m] = true
+		put(&d.gone, m, true)
 		return true
 	}
 	return d.dropMessage(m)
@@ -80,7 +80,7 @@ func (d *draft) dropAside(at source.Span) bool {
 	case d.Log == nil:
 		return d.dropUnread(at)
 	case !d.dropListed(at):
-		d.log().dropped[at.Start] = source.Span{}
+		put(&d.log().dropped, at.Start, source.Span{})
 		d.taken = append(d.taken, d.Log.recordAt(at.Start))
 	}
 	return true

@@ -42,7 +42,7 @@ func (d *draft) texts(calls, results []int32) bool {
 		}
 	}
 	for m, text := range said {
-		d.kept[m] = true
+		put(&d.kept, m, true)
 		if !d.say(m, text, false) {
 			return false
 		}

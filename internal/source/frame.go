@@ -106,6 +106,15 @@ func newReader(src *Source, chunk, long int64) *Reader {
 	return &Reader{src: src, scan: newScanner(src), win: window{src: src, chunk: chunk, most: maxRecord}, long: long}
 }
 
+// reset makes the reader a new one, in the same memory.
+func (r *Reader) reset() {
+	win := r.win
+	if win.text == nil {
+		win.base, win.buf = 0, win.buf[:0]
+	}
+	*r = Reader{src: r.src, scan: r.scan, win: win, long: r.long, peeked: r.peeked[:0]}
+}
+
 // Records yields the records of src, followed by the error that ended reading early, if
 // any. A record is valid until the next one.
 func Records(src *Source) iter.Seq2[Record, error] {

@@ -8,7 +8,7 @@ import (
 
 const (
 	// offsetStep is the number of offsets for each one that is stored whole.
-	offsetStep = 128
+	offsetStep = 32
 	// The gaps between offsets are stored in chunks. Each chunk is twice as large as the
 	// one before, up to maxGaps.
 	minGaps = offsetStep * binary.MaxVarintLen64

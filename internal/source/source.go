@@ -52,6 +52,8 @@ type Source struct {
 	text []byte
 	// near is the record being examined. Spans inside it are served without reading.
 	near Value
+	// spare is the reader of the last stretch.
+	spare *Reader
 	// view is the buffer of the last View, and viewAt its offset.
 	view   []byte
 	viewAt int64
@@ -375,9 +377,12 @@ func (s *Source) Into(buf []byte, span Span) ([]byte, error) {
 	return buf, nil
 }
 
-// viewSize is the least number of bytes that View reads. Callers that ask for one value
-// usually ask for a later one next.
-const viewSize = 16 << 10
+// viewSize is the least number of bytes that View reads. Callers that ask for one value usually ask for a later
+// one next. Of a place far behind the last one it reads farView bytes.
+const (
+	viewSize = 16 << 10
+	farView  = 4 << 10
+)
 
 // View returns the bytes of a span. They are valid until the next call of View or Value
 // and must not be changed.
@@ -389,7 +394,11 @@ func (s *Source) View(span Span) ([]byte, error) {
 		return s.near.text[at : at+span.Len()], nil
 	}
 	if span.Start < s.viewAt || span.End > s.viewAt+int64(len(s.view)) {
-		buf, end := s.view, max(span.End, min(span.Start+viewSize, s.size))
+		buf, most := s.view, int64(viewSize)
+		if behind := span.Start - s.viewAt - int64(len(buf)); behind > viewSize {
+			most = farView
+		}
+		end := max(span.End, min(span.Start+most, s.size))
 		if end-span.Start > viewSize || cap(buf) > viewSize {
 			buf = nil // a long text has its own memory
 		}

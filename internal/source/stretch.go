@@ -90,14 +90,23 @@ func (s *Source) lineAfter(off int64) (int64, error) {
 // until the next one.
 func ReadStretch(src *Source, at *Stretch) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		defer func() { src.near = Value{} }()
-		r := NewReader(src)
-		r.win.chunk = min(chunkSize, max(at.To-at.From, peekSize))
+		r := src.spare // there may be a stretch for each repair of a file
+		if src.spare = nil; r == nil {
+			r = NewReader(src)
+		} else {
+			r.reset()
+		}
+		defer func() { src.near, src.spare = Value{}, r }()
+		r.win.chunk = min(chunkSize, max(at.To-at.From+1, peekSize))
 		r.wasted, r.n = at.Wasted, at.Before
 		if at.From > 0 {
 			r.decided, r.framing, r.pos = true, FramingLines, at.From
 		}
-		if _, err := r.Framing(); err != nil {
+		_, err := r.Framing()
+		if err == nil {
+			_, err = r.win.from(r.pos) // so that skip need not read it first
+		}
+		if err != nil {
 			yield(Record{}, err)
 			return
 		}

@@ -125,6 +125,9 @@ func NewValue(text []byte, base int64) Value {
 	return Value{text: text, base: base, from: from, to: skipValue(text, from)}
 }
 
+// ValueOf returns the value that a text is, without white space around it.
+func ValueOf(text []byte, base int64) Value { return Value{text: text, base: base, to: len(text)} }
+
 // Part returns the bytes of a span inside the value's record as a value.
 func (v Value) Part(s Span) Value {
 	if v.Outside() {
