@@ -36,7 +36,7 @@ type chain struct {
 	lists  map[source.Span]*list // lists of ids, by their spans
 	bounds map[int]bool          // segments whose ends are removed
 	sets   []set
-	places []int32       // the nodes that new records follow, in order
+	places []int32       // the nodes that new records with numbers follow, in order
 	behind map[int32]int // by node: the new records after it
 	within []source.Span // the records that contain the edits
 }
@@ -338,7 +338,6 @@ func (c *chain) insert() {
 			return
 		}
 		c.lines.after(c.nodes[at].span(), text)
-		c.places = append(c.places, at)
 		if id == "" {
 			continue
 		}
@@ -387,7 +386,7 @@ func (c *chain) spot(ins *insertion) spot {
 
 // makeRoom renumbers the numbered records behind the new ones.
 func (c *chain) makeRoom() {
-	if c.Format.Ordinal == "" || len(c.places) == 0 {
+	if len(c.places) == 0 {
 		return
 	}
 	before := int64(0)
@@ -527,7 +526,8 @@ func (c *chain) record(at, called int32, ins *insertion, id, parent string) ([]b
 			return nil, err
 		}
 		// The new records before it take numbers too.
-		add(f.Ordinal, strconv.FormatInt(n+int64(len(c.places))+1, 10))
+		c.places = append(c.places, at)
+		add(f.Ordinal, strconv.FormatInt(n+int64(len(c.places)), 10))
 	}
 	if id != "" {
 		add(f.ID, id)
