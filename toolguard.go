@@ -805,7 +805,11 @@ func report(src *source.Source, r *engine.Report) (*Report, error) {
 		Dialect: r.File.Dialect, Container: r.File.Container, Conversations: r.File.Conversations,
 		Calls: r.Calls, Results: r.Results,
 	}
-	shared := map[int32]*Repair{}
+	type repair struct {
+		*Repair
+		edits []Edit // which the engine tells of the first findings
+	}
+	shared := map[int32]repair{}
 	if n := r.Findings.Len(); n > 0 {
 		out.Findings = make([]Finding, 0, n)
 	}
@@ -819,16 +823,16 @@ func report(src *source.Source, r *engine.Report) (*Report, error) {
 			Rule: f.Rule.Name, Category: f.Rule.Category, Severity: Severity(f.Severity), Message: f.Message, URL: f.Rule.URL(),
 			Conversation: f.Conversation, Turn: f.Turn, Record: int(f.Record), Pointer: f.Pointer,
 			CallID: f.CallID, Tool: f.Tool, Start: position(f.Start), End: position(f.End),
-			ProviderError: f.ProviderError(), Fingerprint: f.Fingerprint, Edits: edits(f.Edits),
+			ProviderError: f.ProviderError(), Fingerprint: f.Fingerprint,
 		}
 		for k, rel := range f.Related {
 			x.Related = append(x.Related, Related{rel.Message, position(f.RelatedAt[2*k]), position(f.RelatedAt[2*k+1])})
 		}
 		if f.Fix != nil {
-			if shared[f.Fix.ID] == nil {
-				shared[f.Fix.ID] = &Repair{f.Fix.Title, Class(f.Fix.Class.String()), f.Rule.Name, f.Fix.ByStrategy}
+			if shared[f.Fix.ID].Repair == nil {
+				shared[f.Fix.ID] = repair{&Repair{f.Fix.Title, Class(f.Fix.Class.String()), f.Rule.Name, f.Fix.ByStrategy}, edits(f.Edits)}
 			}
-			x.Repair = shared[f.Fix.ID]
+			x.Repair, x.Edits = shared[f.Fix.ID].Repair, shared[f.Fix.ID].edits
 		}
 		out.Findings = append(out.Findings, x)
 	}

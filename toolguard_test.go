@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -245,7 +246,14 @@ func TestFindingEdits(t *testing.T) {
 func TestFindingEditsAlone(t *testing.T) {
 	t.Parallel()
 	told, shared := 0, 0
-	for name, text := range broken(t) {
+	texts := broken(t)
+	var calls []string
+	for i := range 40 {
+		calls = append(calls, fmt.Sprintf(`{"id":"c%d","type":"function","function":{"name":"f","arguments":"{}"}}`, i))
+	}
+	texts["many calls of one turn"] = []byte(`{"model":"gpt-4o","messages":[{"role":"user","content":"go"},{"role":"assistant","content":null,"tool_calls":[` +
+		strings.Join(calls, ",") + `]},{"role":"user","content":"go on"}]}`)
+	for name, text := range texts {
 		report, err := toolguard.Check(t.Context(), bytes.NewReader(text), toolguard.WithEdits())
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -72,3 +72,33 @@ func TestEditsAlone(t *testing.T) {
 	}
 	t.Logf("%d repairs", told)
 }
+
+// TestEditsOfManyFindings: the edits of a repair that very many findings share stand with the first ones
+// only, so that a report does not grow with the square of their number.
+func TestEditsOfManyFindings(t *testing.T) {
+	for _, n := range []int{1, mostTold, mostTold + 1, 300} {
+		text := `{"messages":[` + loadUser + `,{"role":"assistant","content":null,"tool_calls":[` + joined(n, loadCall) + `]},` + loadUser + `]}`
+		rep := check(t, "x.json", []byte(text), Options{Edits: true})
+		var first *Finding
+		i := 0
+		for f := range rep.Findings.All() {
+			if first == nil {
+				first = f
+			}
+			if f.Fix == nil || f.Fix.ID != first.Fix.ID || f.Fix.Title != first.Fix.Title {
+				t.Fatalf("%d calls: finding %d has repair %+v, the first one %+v", n, i, f.Fix, first.Fix)
+			}
+			if i < mostTold {
+				if len(f.Edits) != 1 || f.EditAt == nil || strings.Count(string(f.Edits[0].Text), `"tool_call_id"`) != n {
+					t.Fatalf("%d calls: finding %d has the edits %v", n, i, f.Edits)
+				}
+			} else if f.Edits != nil || f.EditAt != nil {
+				t.Fatalf("%d calls: finding %d has the edits %v", n, i, f.Edits)
+			}
+			i++
+		}
+		if i != n {
+			t.Errorf("%d findings of %d calls", i, n)
+		}
+	}
+}

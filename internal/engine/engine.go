@@ -115,8 +115,8 @@ type Finding struct {
 	// asked for.
 	RelatedExcerpts []Excerpt
 	Fingerprint     string
-	// Edits are what the repair would change, done alone; nil where that was
-	// not asked for, or would take too long to find out.
+	// Edits are what the repair would change, done alone; nil where that was not asked for, would take too
+	// long to find out, or is told of the first findings that the repair is for.
 	Edits []edit.Edit
 	// RecordHash identifies the record of a finding about no call, even if its line number
 	// changes.

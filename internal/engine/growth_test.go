@@ -2,6 +2,8 @@ package engine
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -62,6 +64,34 @@ var growing = []load{
 		},
 		want: func(n int) map[string]int { return map[string]int{"pending-tool-call": n} },
 		more: func(n int) (int, int) { return n, 0 },
+	},
+	{
+		name: "lost calls of one record", n: 20_000,
+		text: func(n int) []byte {
+			return []byte(`{"type":"assistant","message":{"id":"m","role":"assistant","content":[` + joined(n, loadUse) + `]},"uuid":"a","parentUuid":null,"sessionId":"s"}` + "\n" +
+				`{"type":"user","message":{"role":"user","content":"q"},"uuid":"u","parentUuid":"a","sessionId":"s"}` + "\n")
+		},
+		want: func(n int) map[string]int { return map[string]int{"missing-tool-result": n} },
+		more: func(n int) (int, int) { return n, 0 },
+	},
+	{
+		name: "lost calls of a log of events", n: 10_000,
+		text: func(n int) []byte {
+			return []byte(`{"timestamp":"t","type":"session_meta","payload":{"id":"x"}}` + "\n" +
+				each(n, `{"timestamp":"t","type":"response_item","payload":{"type":"function_call","name":"f","arguments":"{}","call_id":"c%d"}}`+"\n"+
+					`{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"q"}]}}`) + "\n")
+		},
+		want: func(n int) map[string]int { return map[string]int{"missing-tool-result": n} },
+		more: func(n int) (int, int) { return n, 0 },
+	},
+	{
+		name: "calls of a request without tools", n: 5_000,
+		text: func(n int) []byte {
+			return []byte(`{"modelId":"m","messages":[{"role":"user","content":[{"text":"q"}]},` +
+				joined(n, `{"role":"assistant","content":[{"toolUse":{"toolUseId":"t%[1]d","name":"f","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"t%[1]d","content":[{"text":"x"}]}}]}`) + `]}`)
+		},
+		want: func(int) map[string]int { return map[string]int{"missing-tool-config": 1} },
+		more: func(n int) (int, int) { return n, n },
 	},
 	{
 		name: "attributes of a span", n: 5_000,
@@ -173,27 +203,45 @@ func (r *countingReader) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// TestReading: twice the input needs about twice the bytes read.
+// TestReading: twice the input needs about twice the bytes read, also by a repair.
 func TestReading(t *testing.T) {
 	t.Parallel()
 	for _, l := range allLoads() {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
 			n := max(sample.Size(l.n, min(l.n/2, 20_000), l.n/2)/4, 200)
-			var read [2]int64
+			var read, repaired [2]int64
 			for i := range read {
 				text := l.text(n << i)
 				r := &countingReader{ReaderAt: bytes.NewReader(text)}
 				if _, err := Check(t.Context(), source.NewSource(l.name, r, int64(len(text))), Options{Excerpts: true}); err != nil {
 					t.Fatal(err)
 				}
-				read[i] = r.n
+				read[i], r.n = r.n, 0
+				if err := l.repair(t.Context(), r, int64(len(text))); err != nil {
+					t.Fatal(err)
+				}
+				repaired[i] = r.n
 			}
 			if read[1] > read[0]*5/2+1<<20 {
 				t.Errorf("%d bytes are read of one, %d of one twice as large", read[0], read[1])
 			}
+			if repaired[1] > repaired[0]*5/2+1<<20 {
+				t.Errorf("a repair reads %d bytes of one, %d of one twice as large", repaired[0], repaired[1])
+			}
 		})
 	}
+}
+
+// repair repairs a load, also with what is unsafe or only made on demand.
+func (l *load) repair(ctx context.Context, r io.ReaderAt, size int64) error {
+	_, err := Settle(ctx, source.NewSource(l.name, r, size), FixOptions{
+		Options: Options{Strategy: map[string]string{"missing-tool-config": "text"}}, Unsafe: true,
+	})
+	if checkedOnly(err) || errors.As(err, new(*ProofError)) {
+		return nil
+	}
+	return err
 }
 
 // many are transcripts with a finding every few bytes.

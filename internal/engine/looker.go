@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/toolguard/toolguard/internal/dialect"
+	"github.com/toolguard/toolguard/internal/digest"
 	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/picture"
 	"github.com/toolguard/toolguard/internal/repair"
@@ -26,7 +27,8 @@ type looker struct {
 	unfolded *unfold.Unfolded
 	// unrepaired is set if the conversation is never repaired.
 	unrepaired bool
-	most       int64 // on how many bytes repairs may be tried; 0 if that is not known yet
+	most       int64            // on how many bytes repairs may be tried; 0 if that is not known yet
+	sums       map[int][16]byte // by call: the result of sum
 }
 
 // same reports whether two calls with one id are copies of each other. If a call has no
@@ -37,10 +39,28 @@ func (l *looker) same(a, b int) bool {
 	if x.Kind != y.Kind {
 		return false
 	}
-	if x.Args.IsZero() && y.Args.IsZero() {
-		return l.c.text(conv.Blocks[x.Block].Span) == l.c.text(conv.Blocks[y.Block].Span)
+	at, other := x.Args, y.Args
+	if at.IsZero() && other.IsZero() {
+		at, other = conv.Blocks[x.Block].Span, conv.Blocks[y.Block].Span
+	} else if x.Name.Raw != y.Name.Raw {
+		return false
 	}
-	return x.Name.Raw == y.Name.Raw && x.Args.Len() == y.Args.Len() && l.c.text(x.Args) == l.c.text(y.Args)
+	return at.Len() == other.Len() && l.sum(a, at) == l.sum(b, other)
+}
+
+// sum returns a digest of what a call is compared by. So each call is read once, with however many others
+// it is compared.
+func (l *looker) sum(call int, at source.Span) [16]byte {
+	sum, known := l.sums[call]
+	if !known {
+		whole := digest.Sum256(l.c.bytes(at))
+		sum = [16]byte(whole[:16])
+		if l.sums == nil {
+			l.sums = map[int][16]byte{}
+		}
+		l.sums[call] = sum
+	}
+	return sum
 }
 
 // placeholder reports whether the content of a result is a placeholder.

@@ -19,7 +19,12 @@ type offer struct {
 	class      operation.Class
 	state      offerState
 	byStrategy bool
+	told       uint8 // the number of findings that have its edits
 }
+
+// mostTold is the number of findings of one repair that have its edits. A repair of a turn with n calls is
+// that of n findings and has n edits, so that a report with all of them would be as long as the square of n.
+const mostTold = 16
 
 // offers holds the outcome of every operation, indexed by its number minus 1.
 type offers struct {
@@ -138,15 +143,22 @@ func (c *checker) decide(op *operation.Operation, state offerState, d details) {
 func (o *offer) read(from *unpacker) (d details) {
 	if o.state != offerAsked {
 		r := packer{in: from.from(o.details)}
-		r.details(&d)
+		r.wording(&d)
+		if o.told < mostTold {
+			r.edits(&d.edits)
+		}
 	}
 	return d
 }
 
 func (p *packer) details(d *details) {
+	p.wording(d)
+	p.edits(&d.edits)
+}
+
+func (p *packer) wording(d *details) {
 	p.text(&d.why)
 	p.text(&d.title)
-	p.edits(&d.edits)
 }
 
 // withhold marks the repairs of the current findings as only reported, and says why.
@@ -267,6 +279,7 @@ func (p *placer) repair(f *Finding) {
 			}
 			op.ID = o.number
 			f.Fix, f.Edits = op, d.edits
+			o.told = min(o.told+1, mostTold)
 		}
 		f.Unfixed = cmp.Or(f.Unfixed, d.why)
 	}

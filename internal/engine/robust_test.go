@@ -659,22 +659,30 @@ func TestLoads(t *testing.T) {
 	}
 }
 
-// BenchmarkLoads reports how much longer ten times the load takes: 10 for linear work, 100
-// for quadratic work.
+// BenchmarkLoads reports how much longer ten times the load takes, to check and to repair: 10 for linear
+// work, 100 for quadratic work.
 func BenchmarkLoads(b *testing.B) {
 	for _, l := range allLoads() {
-		b.Run(l.name, func(b *testing.B) {
-			small, large := l.text(l.n), l.text(10*l.n)
-			var once, tenfold time.Duration
-			for b.Loop() {
-				start := time.Now()
-				l.run(b, l.n, small)
-				middle := time.Now()
-				l.run(b, 10*l.n, large)
-				once += middle.Sub(start)
-				tenfold += time.Since(middle)
+		small, large := l.text(l.n), l.text(10*l.n)
+		compare := func(name string, do func(b *testing.B, n int, text []byte)) {
+			b.Run(l.name+"/"+name, func(b *testing.B) {
+				var once, tenfold time.Duration
+				for b.Loop() {
+					start := time.Now()
+					do(b, l.n, small)
+					middle := time.Now()
+					do(b, 10*l.n, large)
+					once += middle.Sub(start)
+					tenfold += time.Since(middle)
+				}
+				b.ReportMetric(float64(tenfold)/float64(once), "x/10x-load")
+			})
+		}
+		compare("check", func(b *testing.B, n int, text []byte) { l.run(b, n, text) })
+		compare("repair", func(b *testing.B, _ int, text []byte) {
+			if err := l.repair(b.Context(), bytes.NewReader(text), int64(len(text))); err != nil {
+				b.Fatal(err)
 			}
-			b.ReportMetric(float64(tenfold)/float64(once), "x/10x-load")
 		})
 	}
 }

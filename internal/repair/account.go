@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -168,16 +169,30 @@ func (d *draft) account(f *edit.Fix) {
 		func(l edit.Leaf) bool { return slices.Contains(keys, l.Key) },
 	)
 	f.Drops, f.Adds = len(drops), adds
+	f.Gone = d.elements(drops)
+}
+
+// elements returns, for each leaf that is removed, the smallest removed element that contains it, or the
+// leaf. It returns each once.
+func (d *draft) elements(drops []edit.Leaf) (out []source.Span) {
+	bySpan := func(a, b source.Span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) }
+	taken := slices.Compact(slices.SortedFunc(slices.Values(d.taken), bySpan))
+	slices.SortFunc(drops, func(a, b edit.Leaf) int { return bySpan(a.At, b.At) })
+	var open []source.Span // the elements around a leaf, from the outside
 	for _, l := range drops {
-		at := l.At // the smallest removed element that contains the leaf, or the leaf
-		for _, s := range d.taken {
+		for len(taken) > 0 && taken[0].Start <= l.At.Start {
+			open, taken = append(open, taken[0]), taken[1:]
+		}
+		open = slices.DeleteFunc(open, func(s source.Span) bool { return s.End <= l.At.Start })
+		at := l.At
+		for _, s := range open {
 			if s.Contains(l.At) && (at == l.At || s.Len() < at.Len()) {
 				at = s
 			}
 		}
-		f.Gone = append(f.Gone, at)
+		out = append(out, at)
 	}
-	f.Gone = distinct(f.Gone)
+	return distinct(out)
 }
 
 // onlyPlaceholders reports whether everything that the fix takes out of a log is placeholders.

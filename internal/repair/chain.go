@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/hex"
 	"slices"
@@ -35,7 +36,7 @@ type chain struct {
 	lists  map[source.Span]*list // lists of ids, by their spans
 	bounds map[int]bool          // segments whose ends are removed
 	sets   []set
-	places []int32       // the nodes that new records follow, in order
+	places []int32       // the nodes that new records with numbers follow, in order
 	behind map[int32]int // by node: the new records after it
 	within []source.Span // the records that contain the edits
 }
@@ -99,18 +100,13 @@ func (l *layout) layRecords() bool {
 // lastAnswered returns the offset of the last result of the calls before c in its turn, 0 if
 // there is none. Results out of place do not count.
 func (p *Plan) lastAnswered(c int32) int64 {
-	last := int64(0)
-	for k := c - 1; k >= 0 && p.turn(k) == p.turn(c); k-- {
-		if r := p.Pairing.Calls[k].Result; r >= 0 && p.Pairing.Calls[k].Place == pairing.InWindow {
-			last = max(last, p.standing(p.Conv.Results[r].Message))
-		}
-	}
-	return last
+	b := p.streakOf(c)
+	return b.answered[c-b.first]
 }
 
 // usedAgain reports whether another turn uses the id of a call again before an offset.
 func (p *Plan) usedAgain(c int32, off int64) bool {
-	for other := c + 1; int(other) < len(p.Conv.Calls); other++ {
+	for other := p.streakOf(c).end; int(other) < len(p.Conv.Calls); other++ {
 		if p.standing(p.Conv.Calls[other].Message) > off {
 			return false
 		}
@@ -119,6 +115,32 @@ func (p *Plan) usedAgain(c int32, off int64) bool {
 		}
 	}
 	return false
+}
+
+// A streak is successive calls of one turn. It is kept for the next call, because a turn can have very many.
+type streak struct {
+	first, end int32
+	answered   []int64 // by call: the offset of the last result, in place, of those before it, 0 if there is none
+}
+
+// streakOf returns the streak of a call.
+func (p *Plan) streakOf(c int32) *streak {
+	b := &p.streak
+	if b.first <= c && c < b.end {
+		return b
+	}
+	b.first, b.end, b.answered = c, c, b.answered[:0]
+	for b.first > 0 && p.turn(b.first-1) == p.turn(c) {
+		b.first--
+	}
+	last := int64(0)
+	for b.end = b.first; int(b.end) < len(p.Conv.Calls) && p.turn(b.end) == p.turn(c); b.end++ {
+		b.answered = append(b.answered, last)
+		if r := p.Pairing.Calls[b.end].Result; r >= 0 && p.Pairing.Calls[b.end].Place == pairing.InWindow {
+			last = max(last, p.standing(p.Conv.Results[r].Message))
+		}
+	}
+	return b
 }
 
 // untold reports whether the effect on other records is left open, because this is a trial.
@@ -337,7 +359,6 @@ func (c *chain) insert() {
 			return
 		}
 		c.lines.after(c.nodes[at].span(), text)
-		c.places = append(c.places, at)
 		if id == "" {
 			continue
 		}
@@ -386,7 +407,7 @@ func (c *chain) spot(ins *insertion) spot {
 
 // makeRoom renumbers the numbered records behind the new ones.
 func (c *chain) makeRoom() {
-	if c.Format.Ordinal == "" || len(c.places) == 0 {
+	if len(c.places) == 0 {
 		return
 	}
 	before := int64(0)
@@ -487,8 +508,7 @@ func (c *chain) fresh(record, call string) string {
 // record returns a new record with a result, to follow the record at. From the record of the
 // call it copies only the fields that the dialect's row names, in the same order.
 func (c *chain) record(at, called int32, ins *insertion, id, parent string) ([]byte, error) {
-	caller := &c.nodes[called]
-	f, call := c.Format, c.d.at(caller.span())
+	caller, f := &c.nodes[called], c.Format
 	fields := c.d.fields[:0]
 	add := func(key, raw string) { fields = append(fields, dialect.Field{Key: key, Raw: raw}) }
 	if f.ResultType != "" {
@@ -505,28 +525,26 @@ func (c *chain) record(at, called int32, ins *insertion, id, parent string) ([]b
 			add(k.Str(), string(v.Raw()))
 		}
 	}
-	for _, p := range f.Copied {
+	e := c.envelopeOf(called)
+	for n, p := range f.Copied {
 		into, key, _ := strings.Cut(string(p), ".")
 		i := slices.IndexFunc(fields, func(field dialect.Field) bool { return field.Key == into })
-		if v := p.In(call); v.Exists() && i >= 0 {
-			whole, err := c.d.objects.setField([]byte(fields[i].Raw), dialect.Field{Key: key, Raw: string(v.Raw())})
+		if raw := e.copied[n]; raw != "" && i >= 0 {
+			whole, err := c.d.objects.setField([]byte(fields[i].Raw), dialect.Field{Key: key, Raw: raw})
 			if err != nil {
 				return nil, err
 			}
 			fields[i].Raw = string(whole)
 		}
 	}
-	var last source.Value
-	if f.Ordinal != "" {
-		last = c.d.at(c.nodes[at].span()).Get(f.Ordinal)
-	}
-	if last.Exists() {
-		n, err := strconv.ParseInt(string(last.Raw()), 10, 64)
+	if last := c.stampOf(at).ordinal; last != "" {
+		n, err := strconv.ParseInt(last, 10, 64)
 		if err != nil {
 			return nil, err
 		}
 		// The new records before it take numbers too.
-		add(f.Ordinal, strconv.FormatInt(n+int64(len(c.places))+1, 10))
+		c.places = append(c.places, at)
+		add(f.Ordinal, strconv.FormatInt(n+int64(len(c.places)), 10))
 	}
 	if id != "" {
 		add(f.ID, id)
@@ -545,33 +563,23 @@ func (c *chain) record(at, called int32, ins *insertion, id, parent string) ([]b
 	if at != called || c.latest(at) {
 		when = c.after(at)
 	}
-	typ := ""
-	if f.Type.Parent() == "" {
-		typ = f.Type.Key()
-	}
-	for k, v := range call.Members() {
-		if i := slices.IndexFunc(fields, func(field dialect.Field) bool { return k.Is(field.Key) }); i >= 0 {
+	for _, m := range e.members {
+		if i := slices.IndexFunc(fields, func(field dialect.Field) bool { return m.Key == field.Key }); i >= 0 {
 			out = append(out, fields[i])
 			continue
 		}
-		key := typ
-		if i := slices.IndexFunc(f.Envelope, k.Is); i >= 0 {
-			key = f.Envelope[i]
-			switch {
-			case key != f.Time:
-			case when.Exists():
-				v = when
-			case at == called:
-				when = v // if it has two
-			}
-			// An envelope has times, ids and flags. Other values are recorded content.
-			if kind := v.Kind(); key != typ && (kind == source.Object || kind == source.Array) {
-				continue
-			}
-		} else if typ == "" || !k.Is(typ) {
+		if !m.common {
 			continue
 		}
-		out = append(out, dialect.Field{Key: key, Raw: c.d.objects.text(len(out), v.Raw())})
+		if m.Key == f.Time {
+			switch {
+			case when.Exists():
+				m.Raw = c.d.objects.text(len(e.members), when.Raw())
+			case at == called:
+				when = source.NewValue([]byte(m.Raw), 0) // if it has two
+			}
+		}
+		out = append(out, m.Field)
 	}
 	out = append(out, fields...)
 	c.d.fields, c.d.outer = fields, out
@@ -579,14 +587,88 @@ func (c *chain) record(at, called int32, ins *insertion, id, parent string) ([]b
 	if err != nil {
 		return nil, err
 	}
-	return render(text, styleOf(call), 0), err
+	return render(text, e.style, 0), err
+}
+
+// An envelope is what new records for the calls of a record take from it. It is kept for the next call,
+// because one record can have very many.
+type envelope struct {
+	log     *Log
+	of      int32 // the record
+	members []member
+	copied  []string // as JSON, in the order of Copied of the format; "" for none
+	style   style
+}
+
+// A member is a member of a record. A common one is copied to a new record; others have no value here.
+type member struct {
+	dialect.Field
+	common bool
+}
+
+// envelopeOf returns the envelope of a record.
+func (c *chain) envelopeOf(of int32) *envelope {
+	e, f := &c.d.envelope, c.Format
+	if e.log == c.Log && e.of == of {
+		return e
+	}
+	call := c.d.at(c.nodes[of].span())
+	*e = envelope{log: c.Log, of: of, members: e.members[:0], copied: e.copied[:0], style: styleOf(call)}
+	for _, p := range f.Copied {
+		e.copied = append(e.copied, string(p.In(call).Raw()))
+	}
+	typ := ""
+	if f.Type.Parent() == "" {
+		typ = f.Type.Key()
+	}
+	for k, v := range call.Members() {
+		m := member{common: typ != "" && k.Is(typ)}
+		if m.common {
+			m.Key = typ
+		} else if i := slices.IndexFunc(f.Envelope, k.Is); i >= 0 {
+			// An envelope has times, ids and flags. Other values are recorded content.
+			m.Key, m.common = f.Envelope[i], v.Kind() != source.Object && v.Kind() != source.Array
+		} else {
+			m.Key = k.Str()
+		}
+		if m.common {
+			m.Raw = c.d.objects.text(len(e.members), v.Raw())
+		}
+		e.members = append(e.members, m)
+	}
+	return e
+}
+
+// A stamp is the time and the number of a record, which are kept for the next new record behind it.
+type stamp struct {
+	log     *Log
+	of      int32
+	time    source.Value
+	ordinal string // "" for none
+}
+
+// stampOf returns the stamp of a record.
+func (c *chain) stampOf(of int32) *stamp {
+	st := &c.d.stamp
+	if st.log == c.Log && st.of == of {
+		return st
+	}
+	record := c.d.at(c.nodes[of].span())
+	*st = stamp{log: c.Log, of: of}
+	if was := record.Get(c.Format.Time); was.Exists() {
+		st.time = source.NewValue(bytes.Clone(was.Raw()), 0)
+	}
+	if c.Format.Ordinal != "" {
+		st.ordinal = string(record.Get(c.Format.Ordinal).Raw())
+	}
+	return st
 }
 
 // after returns the time of the next new record after the record at: that of the record at, or
 // a few milliseconds more if nothing that has an id follows. Some agents resume a session at
 // its latest record, and of two with the same time at the first.
 func (c *chain) after(at int32) source.Value {
-	was := c.d.at(c.nodes[at].span()).Get(c.Format.Time)
+	was := c.stampOf(at).time
 	if was.Kind() != source.String || !c.latest(at) {
 		return was
 	}

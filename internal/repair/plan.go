@@ -30,6 +30,8 @@ type Memory struct {
 	last     source.Value // that was read last
 	// fields are those of the last record that was made, and outer with its envelope.
 	fields, outer []dialect.Field
+	envelope      envelope // the last result of envelopeOf
+	stamp         stamp    // the last result of stampOf
 }
 
 // read returns the window of a source.
@@ -87,6 +89,7 @@ type Plan struct {
 	elementsOf         int32
 	names              *names    // new ids; nil until they are needed
 	byTurn             [][]int32 // the result of messagesOf; nil until it is needed
+	streak             streak    // the last result of streakOf
 	values             map[int32]source.Value
 	held               int64 // total size of values
 }
