@@ -678,8 +678,12 @@ func BenchmarkLoads(b *testing.B) {
 				b.ReportMetric(float64(tenfold)/float64(once), "x/10x-load")
 			})
 		}
-		compare("check", func(b *testing.B, n int, text []byte) { l.run(b, n, text) })
+		compare("check", func(b *testing.B, n int, text []byte) {
+			b.Helper()
+			l.run(b, n, text)
+		})
 		compare("repair", func(b *testing.B, _ int, text []byte) {
+			b.Helper()
 			if err := l.repair(b.Context(), bytes.NewReader(text), int64(len(text))); err != nil {
 				b.Fatal(err)
 			}

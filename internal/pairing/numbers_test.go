@@ -2,6 +2,7 @@ package pairing
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -11,7 +12,7 @@ import (
 func TestNumbers(t *testing.T) {
 	x, want := newNumbers(4), map[string]int32{}
 	for i := range 5000 {
-		text := fmt.Sprint(i * i % 3001)
+		text := strconv.Itoa(i * i % 3001)
 		n, seen := want[text]
 		if !seen {
 			n = int32(len(want))
