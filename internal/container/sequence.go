@@ -28,10 +28,10 @@ type sequence struct {
 	used int
 }
 
-// A told is what the dialects were asked about one element.
+// A told is what the dialects answered about one element.
 type told struct {
-	at    source.Span
-	asked dialect.Asked // without the text of the element
+	at      source.Span
+	answers dialect.Answers
 }
 
 // mostTold is the number of elements whose answers a sequence keeps.
@@ -41,7 +41,7 @@ const mostTold = 256
 func (q *sequence) ask(v source.Value) dialect.Asked {
 	asked := q.r.opts.Dialects.Ask(v)
 	if len(q.told) < mostTold {
-		q.told = append(q.told, told{v.Span(), asked.Again(source.Value{})})
+		q.told = append(q.told, told{v.Span(), asked.Answers()})
 	}
 	return asked
 }
@@ -50,7 +50,7 @@ func (q *sequence) ask(v source.Value) dialect.Asked {
 func (q *sequence) asked(v source.Value) dialect.Asked {
 	if q.used < len(q.told) && q.told[q.used].at == v.Span() {
 		q.used++
-		return q.told[q.used-1].asked.Again(v)
+		return q.r.opts.Dialects.Again(v, q.told[q.used-1].answers)
 	}
 	return q.r.opts.Dialects.Ask(v)
 }

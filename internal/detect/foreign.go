@@ -59,7 +59,7 @@ var foreigners = [...]foreign{
 	{
 		reason: "a ChatGPT export, which is a tree of messages without call ids, so there is nothing to pair; " +
 			"export the conversation from the API to check its calls",
-		signs: &evidence.Table{Rows: []string{"decisive if mapping.*:any and current_node"}},
+		signs: &evidence.Table{Rows: []string{"decisive if mapping.@keys.0 and current_node"}},
 	},
 	{
 		reason: "a claude.ai export, which has the calls and results of a turn in one message and mostly without ids, so there is nothing to pair; " +

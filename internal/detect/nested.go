@@ -52,11 +52,7 @@ type nesting struct {
 // element has none, or also has other objects.
 func messagesIn(set *dialect.Set, d *dialect.Dialect, e source.Value) (parts []source.Value, ok bool) {
 	for _, at := range d.MessagePaths {
-		m := at.In(e)
-		if n := len(parts); n > 0 && parts[n-1].Span() == m.Span() {
-			continue // before it is a null
-		}
-		if m.Kind() == source.Object {
+		if m := at.In(e); m.Kind() == source.Object {
 			if claim, _ := set.Claim(d, m); claim == evidence.None {
 				return nil, false
 			}

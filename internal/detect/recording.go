@@ -17,9 +17,9 @@ const yamlCheckOnly = "it is YAML"
 // exchangesCheckOnly says why recordings are not repaired.
 const exchangesCheckOnly = "it records what was sent"
 
-// recordings is the place of the list of exchanges in recordings of HTTP requests: of VCR and its
+// recordings are the keys of the list of exchanges in recordings of HTTP requests: of VCR and its
 // likes, and of HAR files.
-const recordings dialect.Lens = "interactions|http_interactions|log.entries"
+var recordings = [][]string{{"interactions"}, {"http_interactions"}, {"log", "entries"}}
 
 // bodies are the places of the body of a request, in order, and how a string is read there.
 var bodies = []struct {
@@ -38,7 +38,12 @@ const addresses dialect.Lens = "uri|url"
 // answered is in the next request. It returns nil if v is not a recording. in is what v is in, nil
 // for the source.
 func exchanges(v source.Value, in *unfold.Unfolded) *unfold.Unfolded {
-	list := recordings.In(v)
+	var list source.Value
+	for _, path := range recordings {
+		if list = v.Path(path...); list.Kind() == source.Array {
+			break
+		}
+	}
 	if first := list.First(); first.Get("request").Kind() != source.Object || !first.Get("response").Exists() {
 		return nil
 	}

@@ -2,6 +2,8 @@ package detect
 
 import (
 	"bytes"
+	"iter"
+	"math"
 	"slices"
 
 	"github.com/toolguard/toolguard/internal/source"
@@ -11,24 +13,43 @@ import (
 // or an array of items. Some programs append the answer to the messages that they logged
 // as sent.
 func endsWith(list, answer source.Value) bool {
-	answers := []source.Value{answer}
-	if answer.Kind() == source.Array {
-		answers = elements(answer)
+	if answer.Kind() != source.Array {
+		return alike(last(list, 1), slices.Values([]source.Value{answer}), repeats)
 	}
-	var last []source.Value
-	for _, e := range list.Elements() {
-		if last = append(last, e); len(last) > len(answers) {
-			last = last[1:]
-		}
+	n := 0
+	for range answer.Elements() {
+		n++
 	}
-	return len(answers) > 0 && slices.EqualFunc(last, answers, repeats)
+	return n > 0 && alike(last(list, n), elements(answer), repeats)
 }
 
-func elements(list source.Value) (all []source.Value) {
-	for _, e := range list.Elements() {
-		all = append(all, e)
+// last yields the last n elements of an array.
+func last(list source.Value, n int) iter.Seq[source.Value] {
+	return func(yield func(source.Value) bool) {
+		for range list.Elements() {
+			n--
+		}
+		for i, e := range list.Elements() {
+			if i >= -n && !yield(e) {
+				return
+			}
+		}
 	}
-	return all
+}
+
+func elements(list source.Value) iter.Seq[source.Value] { return last(list, math.MaxInt) }
+
+// alike reports whether two sequences have equal length and like holds for each pair.
+func alike(a, b iter.Seq[source.Value], like func(a, b source.Value) bool) bool {
+	next, stop := iter.Pull(b)
+	defer stop()
+	for v := range a {
+		if other, more := next(); !more || !like(v, other) {
+			return false
+		}
+	}
+	_, more := next()
+	return !more
 }
 
 // repeats reports whether two messages have the same content. Fields that both have must
@@ -104,7 +125,7 @@ func same(a, b source.Value, depth int) bool {
 	case source.String:
 		return bytes.Equal(a.Text(), b.Text())
 	case source.Array:
-		return slices.EqualFunc(elements(a), elements(b), func(a, b source.Value) bool { return same(a, b, depth+1) })
+		return alike(elements(a), elements(b), func(a, b source.Value) bool { return same(a, b, depth+1) })
 	case source.Object:
 		for _, p := range paired(a, b) {
 			if !same(p[0], p[1], depth+1) {

@@ -86,11 +86,11 @@ func (d uiMessages) WriteState(message source.Value, at source.Span, text string
 // an answer would become the reason of the refusal.
 func refusable(rec source.Value) bool {
 	approval := rec.Get("approval")
-	if approval.IsSet() && approval.Kind() != source.Object {
+	if isSet(approval) && approval.Kind() != source.Object {
 		return false
 	}
 	approved := approval.Get("approved")
-	return approved.Kind() == source.Bool || !approved.IsSet() && hollow(approval.Get("reason"))
+	return approved.Kind() == source.Bool || !isSet(approved) && hollow(approval.Get("reason"))
 }
 
 // toolPartStates are the states of a tool part, and of a tool invocation of version

@@ -44,17 +44,24 @@ func setText(call *transcript.Call, v source.Value) {
 func embedded(b *transcript.Builder, v source.Value) (text []byte, form transcript.ArgsForm, bad source.Span) {
 	inner := v.Raw()[1 : len(v.Raw())-1]
 	text = b.Decoded(inner)
-	first := source.SkipBlank(text, 0)
-	if first == len(text) {
+	trimmed := trimSpace(text)
+	if len(trimmed) == 0 {
 		return text, transcript.ArgsStringEmpty, source.Span{}
 	}
 	if at, ok := b.Valid(text); !ok {
 		_, n := utf8.DecodeRune(text[at:])
-		offset, start := source.EscapedOffset(inner), v.Span().Start+1
-		return text, transcript.ArgsStringBad, source.Span{Start: start + int64(offset(at)), End: start + int64(offset(at+n))}
+		offset, first := source.EscapedOffset(inner), v.Span().Start+1
+		return text, transcript.ArgsStringBad, source.Span{Start: first + int64(offset(at)), End: first + int64(offset(at+n))}
 	}
-	if text[first] == '{' {
+	if trimmed[0] == '{' {
 		return text, transcript.ArgsString, source.Span{}
 	}
 	return text, transcript.ArgsStringOther, source.Span{}
+}
+
+func trimSpace(b []byte) []byte {
+	for len(b) > 0 && (b[0] == ' ' || b[0] == '\n' || b[0] == '\r' || b[0] == '\t') {
+		b = b[1:]
+	}
+	return b
 }

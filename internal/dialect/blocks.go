@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"sync"
@@ -180,10 +181,24 @@ func (p *Part) fits(block, tag source.Value) bool {
 		if !val.Exists() || val.Kind() == source.Null || val.Kind() != source.Object && strings.HasPrefix(string(p.ID), p.Key+".") {
 			return false
 		}
-	case !tag.Is(p.Tag) && !(strings.HasPrefix(p.Tag, "*") && evidence.Says(tag, p.Tag)):
+	case strings.HasPrefix(p.Tag, "*"):
+		if raw := tag.Raw(); tag.Kind() != source.String || !bytes.HasSuffix(raw[:len(raw)-1], []byte(p.Tag[1:])) {
+			return false
+		}
+	case !tag.Is(p.Tag):
 		return false
 	}
 	return evidence.Hold(p.With, block)
+}
+
+// begins reports whether an alternative of the path begins with key.
+func (l Lens) begins(key source.Value) bool {
+	for alt := range l.Alternatives() {
+		if head, _, _ := strings.Cut(string(alt), "."); key.Is(head) {
+			return true
+		}
+	}
+	return false
 }
 
 // hollow reports whether a block is an empty object in a dialect without tags.
@@ -217,7 +232,7 @@ func (d *Blocks) kindAt(block source.Value) int {
 // roleOf returns the role that a message names.
 func (d *Blocks) roleOf(v source.Value) transcript.Role {
 	if !v.Exists() && d.NoRole != "" {
-		return roleNameIn(usual, d.NoRole)
+		return roleNamed([]byte(d.NoRole))
 	}
 	return roleIn(d.Roles, v)
 }
@@ -233,7 +248,7 @@ func (d *Blocks) Damaged(v source.Value) bool {
 		return isEmptyObject(v)
 	}
 	content := d.Content.In(v)
-	if !content.Exists() || d.Role.In(v).IsSet() || d.Tag != "" && d.Tag.Leads(v) {
+	if !content.Exists() || isSet(d.Role.In(v)) || d.Tag != "" && d.Tag.Leads(v) {
 		return false
 	}
 	for _, block := range content.Present() {
@@ -522,7 +537,7 @@ func (r *blocksReader) call(v source.Value, p *readPart, role transcript.Role) {
 func owned(v source.Value, p Lens, val source.Value) (source.Value, source.Span) {
 	at := v
 	if !val.Exists() {
-		if in := p.Parent().In(v); in.Kind() == source.Object {
+		if in, _ := owner(v, p.Nth(0)); in.Kind() == source.Object {
 			at = in
 		}
 	}
@@ -645,7 +660,7 @@ func (d *Blocks) WriteText(t NewText) Text {
 	case own:
 		set := []Field{{d.Role.Key(), `"` + d.user() + `"`}, {d.Content.Key(), t.content(blocks)}}
 		return Text{Message: replaceFields(t.Message, set, func(key, _ source.Value) bool {
-			return d.ResultMessage.ID.Begins(key) || d.ResultMessage.Name.Begins(key) || slices.ContainsFunc(d.ResultMessage.Error, func(c *evidence.Cond) bool { return slices.ContainsFunc(c.Keys(), key.Is) })
+			return d.ResultMessage.ID.begins(key) || d.ResultMessage.Name.begins(key) || slices.ContainsFunc(d.ResultMessage.Error, func(c *evidence.Cond) bool { return slices.ContainsFunc(c.Keys(), key.Is) })
 		})}
 	case !t.Call && d.ResultsAlone:
 		return Text{Message: d.userMessage(d.WriteMessage(list(blocks), t.Message))}
@@ -716,7 +731,7 @@ func (d *Blocks) Keys(v source.Value) WriterKeys {
 			break
 		}
 	}
-	out.Body, out.Content = content.Parent().In(v), content.Key()
+	out.Body, out.Content = owner(v, content)
 	for i := range d.Parts {
 		switch p := &d.Parts[i]; {
 		case p.Is == PartCall && out.ID == "":
@@ -729,4 +744,14 @@ func (d *Blocks) Keys(v source.Value) WriterKeys {
 		out.ResultID = d.ResultMessage.ID.Key()
 	}
 	return out
+}
+
+// owner returns the object that holds or should hold the value at the end of p, and
+// the value's key. The path has no alternatives.
+func owner(v source.Value, p Lens) (source.Value, string) {
+	i := strings.LastIndexByte(string(p), '.')
+	if i < 0 {
+		return v, string(p)
+	}
+	return p[:i].In(v), string(p[i+1:])
 }

@@ -59,17 +59,22 @@ func (s *Set) Ask(v source.Value) Asked {
 	return a
 }
 
+// Answers holds what a set remembers about a value.
+type Answers struct{ known *answers }
+
+// Answers returns what the set remembers about the value.
+func (a Asked) Answers() Answers { return Answers{a.known} }
+
+// Again is like Ask, for a value that the set has been asked about before.
+func (s *Set) Again(v source.Value, about Answers) Asked {
+	return Asked{set: s, of: v, known: about.known}
+}
+
 // An Asked is a value about which dialects are asked.
 type Asked struct {
 	set   *Set
 	of    source.Value
 	known *answers // nil if nothing is remembered
-}
-
-// Again asks about the value once more, when its text is elsewhere.
-func (a Asked) Again(v source.Value) Asked {
-	a.of = v
-	return a
 }
 
 // Claims returns the claim of each dialect that claims the value. The dialect of

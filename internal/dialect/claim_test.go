@@ -83,7 +83,7 @@ type remembered struct {
 func newRemembered() *remembered {
 	own := *OpenAIChat
 	own.Name = "own"
-	own.Marks = evidence.All("a.#.b=1", "!c.1", "d.@keys.#=1|2", "e.*:string", `f\.g.#(h=1)`, "i.#=2")
+	own.Marks = evidence.All("a.#.b=1", "!c.1", "d.@keys.0=x|y", "e.*:string", `f\.g.#(h=1)`, "i.#=2")
 	m := &remembered{plain: Builtin().With(&own)}
 	m.set = m.plain.Remembering()
 	m.set.memory.elements.asked, m.set.memory.requests.asked = fewAsked, fewAsked

@@ -59,7 +59,7 @@ type claudeCodeMessages struct{ *BlocksDriver }
 // Damaged implements Guesser. The type of a message is not the tag of a block.
 func (d claudeCodeMessages) Damaged(v source.Value) bool {
 	content := d.Content.In(v)
-	if !content.Exists() || d.Role.In(v).IsSet() {
+	if !content.Exists() || isSet(d.Role.In(v)) {
 		return false
 	}
 	for _, block := range content.Present() {

@@ -44,6 +44,5 @@ var CodexExec = &Dialect{
 // codexExecFolding returns the effect of an event. Events of a thread or a turn are
 // not about an item.
 func codexExecFolding(v source.Value) Folding {
-	typ := v.Get("type")
-	return Folding{Silent: evidence.Says(typ, "thread.*") || evidence.Says(typ, "turn.*")}
+	return Folding{Silent: tagged([]string{"thread.*", "turn.*"}, v.Get("type"))}
 }

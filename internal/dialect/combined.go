@@ -118,11 +118,11 @@ func member(p Lens, v source.Value) source.Value {
 
 // leadsTo reports whether all lenses lead to a value in v.
 func leadsTo(v source.Value, lenses []Lens) bool {
-	return !slices.ContainsFunc(lenses, func(l Lens) bool { return !l.In(v).IsSet() })
+	return !slices.ContainsFunc(lenses, func(l Lens) bool { return !isSet(l.In(v)) })
 }
 
 func (d *Combined) roleOf(v source.Value) transcript.Role {
-	if !v.IsSet() {
+	if !isSet(v) {
 		return transcript.RoleAssistant
 	}
 	return roleIn(d.Roles, v)
@@ -132,7 +132,7 @@ func (d *Combined) roleOf(v source.Value) transcript.Role {
 // object in place of the list is a single call only if it has an id or a name.
 func (rs *Records) elements(v source.Value) iter.Seq[source.Value] {
 	list := rs.In.In(v)
-	if rs.In != "" && list.Kind() == source.Object && !rs.ID.In(list).IsSet() && !rs.Name.In(list).IsSet() {
+	if rs.In != "" && list.Kind() == source.Object && !isSet(rs.ID.In(list)) && !isSet(rs.Name.In(list)) {
 		return func(func(source.Value) bool) {}
 	}
 	return listed(list)
@@ -181,7 +181,16 @@ func (rs *Records) record(e source.Value) (rec, tag source.Value, ok bool) {
 
 // result reports whether an element is a result.
 func (a *ResultList) result(e source.Value) bool {
-	return e.Kind() == source.Object && (a.Has == "" || a.Has.In(e).IsSet())
+	return e.Kind() == source.Object && (a.Has == "" || isSet(a.Has.In(e)))
+}
+
+// tagged reports whether a tag is in the list. An entry that ends in "*" matches
+// any ending.
+func tagged(tags []string, tag source.Value) bool {
+	return slices.ContainsFunc(tags, func(t string) bool {
+		prefix, open := strings.CutSuffix(t, "*")
+		return !open && writes(tag, t) || open && strings.HasPrefix(tag.Str(), prefix)
+	})
 }
 
 // nameIn reports whether a tag is that of a call, and returns the tool's name in
@@ -203,9 +212,9 @@ func (rs *Records) nameIn(tag source.Value) (name string, ok bool) {
 // and, if no tag identifies it, its name and arguments.
 func (rs *Records) decisive(rec source.Value) bool {
 	if rs.Tag != "" {
-		return rs.ID.In(rec).IsSet()
+		return isSet(rs.ID.In(rec))
 	}
-	return rs.ID.In(rec).IsSet() && rs.Name.In(rec).IsSet() && rs.Args.In(rec).IsSet()
+	return isSet(rs.ID.In(rec)) && isSet(rs.Name.In(rec)) && isSet(rs.Args.In(rec))
 }
 
 // state returns the state that a record names, or nil if it is absent or unknown.
@@ -279,7 +288,7 @@ func (r *combinedReader) message(v source.Value) {
 	if role == transcript.RoleOther {
 		return
 	}
-	m := b.Begin(v, roleVal, role, rawAt(r.row.Turn, v))
+	m := b.Begin(v, roleVal, role, r.row.Turn.name(v))
 	if role == transcript.RoleUser {
 		m.Flags |= transcript.MessageTyped
 	}
@@ -295,7 +304,7 @@ func (r *combinedReader) message(v source.Value) {
 	results := len(b.Conv.Results)
 	calls := len(b.Conv.Calls)
 	for e := range r.row.Results.elements(v) {
-		if e.Span() == v.Span() && (calls > at || r.row.Results.ID != "" && !r.row.Results.ID.In(e).IsSet()) {
+		if e.Span() == v.Span() && (calls > at || r.row.Results.ID != "" && !isSet(r.row.Results.ID.In(e))) {
 			continue // such an element is a message, not a result
 		}
 		r.result(e, calls > at)
@@ -385,11 +394,11 @@ func (r *combinedReader) call(v, e, rec, tag source.Value, rs *Records, role tra
 		ID: r.b.Token(owned(rec, rs.ID, id)), Name: r.b.Name(rs.Name.In(rec), e.Span()),
 		WrongRole: role == transcript.RoleUser || role == transcript.RoleSystem,
 	}
-	if name, ok := rs.nameIn(tag); ok && name != "" && !rs.Name.In(rec).IsSet() {
+	if name, ok := rs.nameIn(tag); ok && name != "" && !isSet(rs.Name.In(rec)) {
 		call.Name = transcript.Token{Raw: `"` + name + `"`, Span: tag.Span()}
 		call.NameInTag = true
 	}
-	apart := rs.Apart && !member(rs.Result, rec).IsSet()
+	apart := rs.Apart && !isSet(member(rs.Result, rec))
 	switch {
 	case member(rs.ByProvider, rec).True():
 		call.Answer = transcript.AnswerProviderRecord
@@ -499,7 +508,7 @@ func (r *combinedReader) result(e source.Value, called bool) {
 	}
 	res := transcript.Result{
 		ID: r.b.Token(owned(e, r.row.Results.ID, id)), Name: r.b.Name(member(r.row.Results.Name, e), e.Span()),
-		Error: member(r.row.Results.Error, e).IsSet(),
+		Error: isSet(member(r.row.Results.Error, e)),
 	}
 	if (r.row.Results.Unnamed || r.row.Results.ID == "") && noID(id) {
 		res.Answer = transcript.AnswerByPosition
@@ -568,7 +577,7 @@ func noID(id source.Value) bool {
 
 // proves reports whether a record has the content that its state names.
 func (rs *Records) proves(rec source.Value, state transcript.CallState) bool {
-	return state == transcript.CallDone && rs.Result.In(rec).IsSet() || state == transcript.CallFailed && rs.Failure.In(rec).IsSet()
+	return state == transcript.CallDone && isSet(rs.Result.In(rec)) || state == transcript.CallFailed && isSet(rs.Failure.In(rec))
 }
 
 // payload returns the content of the result in a record.
@@ -629,7 +638,7 @@ func (d *Combined) WriteState(message source.Value, at source.Span, text string)
 				}
 			}
 			name := string(rs.Name.In(rec).Raw())
-			if inTag, ok := rs.nameIn(tag); ok && inTag != "" && !rs.Name.In(rec).IsSet() {
+			if inTag, ok := rs.nameIn(tag); ok && inTag != "" && !isSet(rs.Name.In(rec)) {
 				name = `"` + inTag + `"`
 			}
 			values := map[string]string{"$text": text, "$id": own, "$name": name}

@@ -127,7 +127,7 @@ func (r *copilotReader) onElement(v source.Value) source.Value {
 
 // ofSubagent reports whether an event is of a subagent.
 func ofSubagent(v source.Value) bool {
-	return v.Get("agentId").IsSet() || Lens("data.parentToolCallId").In(v).IsSet()
+	return isSet(v.Get("agentId")) || isSet(Lens("data.parentToolCallId").In(v))
 }
 
 // onCall reports whether v is the first event of a call.

@@ -390,6 +390,17 @@ var plain = OpenAIChat
 // ByName returns the built-in dialect of that name, or nil.
 func ByName(name string) *Dialect { return builtin().ByName(name) }
 
+// roleOf returns the role that a value names, in any known spelling.
+func roleOf(v source.Value) transcript.Role {
+	if !v.Exists() || v.Kind() == source.Null {
+		return transcript.RoleNone
+	}
+	return roleNamed(v.Text())
+}
+
+// roleNamed returns the role for a name, in any known spelling.
+func roleNamed(name []byte) transcript.Role { return roleNameIn(usual, string(name)) }
+
 // textFlags returns BlockBlank for blank text.
 func textFlags(v source.Value) transcript.BlockFlags {
 	if v.Blank() {

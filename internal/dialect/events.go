@@ -107,7 +107,7 @@ func (r *eventsReader) read(v source.Value) {
 	r.b.Fields(v, nil, nil)
 	typ := r.row.Type.In(v)
 	if c := r.row.call(typ); c != nil {
-		r.begin(v, source.Value{}, transcript.RoleAssistant, rawAt(c.Turn, v), false).Flags |= transcript.MessageItem
+		r.begin(v, source.Value{}, transcript.RoleAssistant, c.Turn.name(v), false).Flags |= transcript.MessageItem
 		r.makes(v, c)
 		return
 	}
@@ -133,7 +133,7 @@ func (r *eventsReader) read(v source.Value) {
 	}
 	turn := ""
 	if role == transcript.RoleAssistant {
-		turn = rawAt(s.Turn, v)
+		turn = s.Turn.name(v)
 	}
 	m := r.begin(v, at, role, turn, true)
 	text := s.Text.In(v)

@@ -163,7 +163,7 @@ func (c *checker) slot(key string, at Lens, written bool) slot {
 		return slot{key, ""}
 	}
 	for alt := range at.Alternatives() {
-		if at != "" && (!alt.Writable() || strings.Contains(string(alt), ".")) {
+		if at != "" && (!alt.writable() || strings.Contains(string(alt), ".")) {
 			c.report(key, fmt.Sprintf("%s.%s: repairs write this field, so it must be a plain field name; %q is not", c.where(), key, alt))
 			break
 		}
@@ -196,10 +196,21 @@ func (c *checker) checkHolder(id Lens, holders ...Lens) {
 	first := id.Nth(0)
 	holder := first.Parent()
 	within := func(l Lens) bool { return l == holder || strings.HasPrefix(string(l), string(holder)+".") }
-	if first.Writable() && (holder == "" || slices.ContainsFunc(holders, within)) {
+	if first.writable() && (holder == "" || slices.ContainsFunc(holders, within)) {
 		return
 	}
 	c.report("id", fmt.Sprintf("%s.id: repairs write this field, so it must be in the object that holds the other fields; %q is not", c.where(), first))
+}
+
+// writable reports whether a value can be set at the end of the path: it consists
+// of keys, without array indices.
+func (l Lens) writable() bool {
+	for name := range strings.SplitSeq(string(l), ".") {
+		if _, err := strconv.Atoi(name); err == nil || name == "" || name == "#" || strings.Contains(name, "|") {
+			return false
+		}
+	}
+	return true
 }
 
 // each checks every table of an array.
@@ -370,7 +381,7 @@ func (rs *Records) stateNamed(written string) *StateName {
 }
 
 func (c *checker) setting(s *Setting) {
-	if s.To != "" && !s.To.Writable() {
+	if s.To != "" && !s.To.writable() {
 		c.report("to", fmt.Sprintf("%s.to: cannot write to %q: expected field names joined by dots", c.where(), s.To))
 	}
 }

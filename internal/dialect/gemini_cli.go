@@ -100,7 +100,7 @@ func geminiCLIFolding(v source.Value) Folding {
 	var at [5]source.Value
 	pick(at[:], v, "type", "$set", "$rewindTo", "projectHash", "sessionId") // it is asked of every record of many files
 	typ, set, to := at[0], at[1], at[2]
-	does := Folding{Silent: !typ.IsSet() && (set.Kind() == source.Object || to.IsSet() || at[3].IsSet() && at[4].IsSet())}
+	does := Folding{Silent: !isSet(typ) && (set.Kind() == source.Object || isSet(to) || isSet(at[3]) && isSet(at[4]))}
 	if to.Kind() == source.String {
 		does.Back = to
 	} else if list := set.Get("messages"); list.First().Exists() {

@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
@@ -101,18 +100,29 @@ func (d *Items) pair(typ source.Value) (p *ItemPair, call bool) {
 // id returns the id that pairs an item: the first one that is not null, else one
 // that is null.
 func (d *Items) id(v source.Value, p *ItemPair, call bool) source.Value {
-	ids, own := d.ids(), p.OutputID
+	own := p.OutputID
 	if call {
 		own = p.CallID
 	}
-	if own != "" {
-		ids += "|" + Lens(own)
+	var null source.Value
+	for i := range len(d.ID) + 1 {
+		key := own
+		if i < len(d.ID) {
+			key = d.ID[i]
+		}
+		if key == "" {
+			continue
+		}
+		id := v.Get(key)
+		if isSet(id) {
+			return id
+		}
+		if !null.Exists() {
+			null = id
+		}
 	}
-	return ids.In(v)
+	return null
 }
-
-// ids returns the path to the shared id.
-func (d *Items) ids() Lens { return Lens(strings.Join(d.ID, "|")) }
 
 // Damaged implements Guesser.
 func (d *Items) Damaged(v source.Value) bool {
@@ -123,7 +133,7 @@ func (d *Items) Damaged(v source.Value) bool {
 // roleless reports whether v is a message without a role.
 func (d *Items) roleless(v source.Value) bool {
 	typ := v.Get(d.Type)
-	return v.Kind() == source.Object && !v.Get(d.Role).IsSet() && (!typ.Exists() || contains(d.Messages, typ))
+	return v.Kind() == source.Object && !isSet(v.Get(d.Role)) && (!typ.Exists() || contains(d.Messages, typ))
 }
 
 // Reader implements Driver.
@@ -178,7 +188,7 @@ func (r *itemsReader) read(v source.Value) {
 		if v.Get(r.row.Execution).Is("server") {
 			call.Answer = transcript.AnswerProviderRecord
 		}
-		if item.IsSet() && id.IsSet() {
+		if isSet(item) && isSet(id) {
 			r.itemIDs[string(item.Raw())] = string(id.Raw())
 		}
 		r.addCall(v, call, flags)
@@ -191,7 +201,7 @@ func (r *itemsReader) read(v source.Value) {
 		begin(transcript.RoleTool).Flags |= transcript.MessageItem
 		id := r.row.id(v, p, false)
 		res := transcript.Result{ID: r.b.Token(id, v.Span()), Kind: p.Kind, Name: transcript.Token{Span: v.Span()}}
-		if p.OutputID == r.row.Item && p.OutputID != "" && !r.row.ids().Leads(v) {
+		if p.OutputID == r.row.Item && p.OutputID != "" && !r.row.keyed(v) {
 			if call, known := r.itemIDs[res.ID.Raw]; known {
 				res.ID.Raw = call
 			}
@@ -226,6 +236,16 @@ func (r *itemsReader) read(v source.Value) {
 	}
 }
 
+// keyed reports whether v has one of the driver's keys for the shared id.
+func (d *Items) keyed(v source.Value) bool {
+	for _, key := range d.ID {
+		if isSet(v.Get(key)) {
+			return true
+		}
+	}
+	return false
+}
+
 // WriteResult implements Writer.
 func (d *Items) WriteResult(r NewResult) []Field {
 	if r.ID == "" {
@@ -244,11 +264,15 @@ func (d *Items) outputID(p *ItemPair, call source.Value) string {
 	if slices.Contains(d.ID, p.CallID) && p.OutputID != "" {
 		return p.OutputID // the call uses another key for the id than its output
 	}
-	ids := d.ids()
-	if !ids.Leads(call) && p.OutputID != "" && p.CallID != "" && call.Get(p.CallID).IsSet() {
+	for _, key := range d.ID {
+		if isSet(call.Get(key)) {
+			return key
+		}
+	}
+	if p.OutputID != "" && p.CallID != "" && isSet(call.Get(p.CallID)) {
 		return p.OutputID
 	}
-	return d.ID[spelling(ids, call)]
+	return d.ID[0]
 }
 
 // WriteText implements Writer.

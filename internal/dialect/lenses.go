@@ -2,9 +2,9 @@ package dialect
 
 import (
 	"bytes"
+	"strings"
 	"sync"
 
-	"github.com/toolguard/toolguard/internal/evidence"
 	"github.com/toolguard/toolguard/internal/source"
 	"github.com/toolguard/toolguard/internal/transcript"
 )
@@ -14,17 +14,17 @@ import (
 type Lenses struct {
 	once   sync.Once
 	lenses []Lens
-	at     map[string]int  // from the first key of an alternative to an index in after
-	after  [][]alternative // those that begin with a key; index 0 is unused
-	slots  int             // one per lens
+	at     map[string]int // from the first key of an alternative to an index in steps
+	steps  [][]step       // the alternatives that begin with a key; index 0 is unused
+	slots  int            // one per lens
 	alts   int
 }
 
-// An alternative is one of one lens.
-type alternative struct {
+// A step is one alternative of one lens.
+type step struct {
 	slot int
-	rank int            // position among all alternatives
-	rest evidence.Steps // below the first key
+	rank int  // position among all alternatives
+	rest Lens // the path below the first key, "" for the value itself
 }
 
 // NewLenses returns a list with one slot per lens. It is compiled on first use,
@@ -34,19 +34,19 @@ type alternative struct {
 func NewLenses(lenses ...Lens) *Lenses { return &Lenses{lenses: lenses} }
 
 func (l *Lenses) compile() {
-	l.at, l.after, l.slots = map[string]int{}, make([][]alternative, 1), len(l.lenses)
+	l.at, l.steps, l.slots = map[string]int{}, make([][]step, 1), len(l.lenses)
 	for slot, lens := range l.lenses {
 		if lens == "" {
 			continue
 		}
 		for alt := range lens.Alternatives() {
-			key, rest := alt.Begin()
+			key, rest, _ := strings.Cut(string(alt), ".")
 			if l.at[key] == 0 {
-				l.at[key] = len(l.after)
-				l.after = append(l.after, nil)
+				l.at[key] = len(l.steps)
+				l.steps = append(l.steps, nil)
 			}
-			after := &l.after[l.at[key]]
-			*after = append(*after, alternative{slot, l.alts, rest})
+			steps := &l.steps[l.at[key]]
+			*steps = append(*steps, step{slot, l.alts, Lens(rest)})
 			l.alts++
 		}
 	}
@@ -59,7 +59,7 @@ type slotted struct {
 	filled []int          // the slots that hold a value
 }
 
-// beginning returns the index of the alternatives that begin with key, or 0.
+// beginning returns the index of the steps that begin with key, or 0.
 func (l *Lenses) beginning(key source.Value) int {
 	raw := key.Raw()
 	n, known := l.at[string(raw[1:len(raw)-1])]
@@ -71,12 +71,12 @@ func (l *Lenses) beginning(key source.Value) int {
 
 // put stores a value in the slots of its key. The first alternative of a lens that
 // is not null wins, whatever the order of keys.
-func (s *slotted) put(l *Lenses, after []alternative, val *source.Value) {
-	for i := range after {
-		alt := &after[i]
-		got, rank := val, alt.rank
-		if len(alt.rest) > 0 {
-			inner := alt.rest.In(*val)
+func (s *slotted) put(l *Lenses, steps []step, val *source.Value) {
+	for i := range steps {
+		st := &steps[i]
+		got, rank := val, st.rank
+		if st.rest != "" {
+			inner := st.rest.In(*val)
 			got = &inner
 		}
 		switch got.Kind() {
@@ -85,12 +85,12 @@ func (s *slotted) put(l *Lenses, after []alternative, val *source.Value) {
 		case source.Null:
 			rank += l.alts
 		}
-		there := s.vals[alt.slot].Exists()
+		there := s.vals[st.slot].Exists()
 		if !there {
-			s.filled = append(s.filled, alt.slot)
+			s.filled = append(s.filled, st.slot)
 		}
-		if !there || rank < s.ranks[alt.slot] {
-			s.vals[alt.slot], s.ranks[alt.slot] = *got, rank
+		if !there || rank < s.ranks[st.slot] {
+			s.vals[st.slot], s.ranks[st.slot] = *got, rank
 		}
 	}
 }
@@ -117,7 +117,7 @@ func (l *Lenses) Read(b *transcript.Builder, v source.Value) []source.Value {
 			m.SetNote(n)
 		}
 		if n > 0 {
-			s.put(l, l.after[n], m.Value())
+			s.put(l, l.steps[n], m.Value())
 		}
 	}
 	return s.vals

@@ -133,11 +133,11 @@ func (r *chatReader) onEnd(v source.Value) {
 // with an arguments object and without id and type.
 func (r *chatReader) onCall(v source.Value, call transcript.Call) (transcript.Call, bool) {
 	call, custom := customCall(v, call)
-	if r.numbered && r.undecided() && v.Get("function").IsSet() {
+	if r.numbered && r.undecided() && isSet(v.Get("function")) {
 		r.ollama()
 	}
 	if !custom && r.bareness != bareRuledOut {
-		r.noteBare(call.Form == transcript.ArgsObject && !r.row.ID.In(v).IsSet() && v.Get("function").IsSet() && !v.Get("type").IsSet())
+		r.noteBare(call.Form == transcript.ArgsObject && !isSet(r.row.ID.In(v)) && isSet(v.Get("function")) && !isSet(v.Get("type")))
 	}
 	return call, true
 }
@@ -150,10 +150,10 @@ func (r *chatReader) onResult(v source.Value, res transcript.Result) transcript.
 	if id.Kind() == source.Array && id.First().Exists() {
 		return res
 	}
-	if r.undecided() && v.Get("tool_name").IsSet() && !v.Get("tool_call_id").IsSet() {
+	if r.undecided() && isSet(v.Get("tool_name")) && !isSet(v.Get("tool_call_id")) {
 		r.ollama()
 	}
-	if id.IsSet() {
+	if isSet(id) {
 		r.noteBare(false)
 	}
 	return res

@@ -91,7 +91,7 @@ func (r *responsesReader) onEnd(v source.Value) {
 // WriteResult implements Writer. A local shell call that is identified by its item
 // id has an output type of its own.
 func (d responsesItems) WriteResult(r NewResult) []Field {
-	if r.Kind == transcript.KindLocalShell && r.ID != "" && !d.ids().Leads(r.Element) {
+	if r.Kind == transcript.KindLocalShell && r.ID != "" && !d.keyed(r.Element) {
 		return []Field{{"type", `"local_shell_call_output"`}, {"id", r.ID}, {"output", r.Text}}
 	}
 	if fields := agentsSDKResult(r); fields != nil {
@@ -103,7 +103,7 @@ func (d responsesItems) WriteResult(r NewResult) []Field {
 // agentsSDKResult returns the fields of a function output as the JavaScript Agents
 // SDK writes it, or nil if the call is not in its spelling.
 func agentsSDKResult(r NewResult) []Field {
-	if r.Kind != transcript.KindFunction || r.ID == "" || !r.Element.Get("callId").IsSet() {
+	if r.Kind != transcript.KindFunction || r.ID == "" || !isSet(r.Element.Get("callId")) {
 		return nil
 	}
 	return []Field{

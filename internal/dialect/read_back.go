@@ -193,7 +193,7 @@ func (rs *Records) whyUnanswered(state string, sets []Setting) string {
 		return fmt.Sprintf(`neither result (%q) nor failure (%q) leads to "$text"`, rs.Result, rs.Failure)
 	case !rs.Apart && now == transcript.CallFailed && rs.Failure != "" && !holdsText(rs.Failure, v):
 		return fmt.Sprintf(`the call counts as failed, but failure (%q) does not lead to "$text"`, rs.Failure)
-	case said == nil && member(rs.State, v).IsSet():
+	case said == nil && isSet(member(rs.State, v)):
 		return fmt.Sprintf("it writes %s to %q, but states does not list that value", rs.State.In(v).Raw(), rs.State)
 	case now != transcript.CallDone && now != transcript.CallFailed && !rs.Answered:
 		return fmt.Sprintf("the call stays %s according to %q", said.Written, rs.State)
@@ -204,7 +204,7 @@ func (rs *Records) whyUnanswered(state string, sets []Setting) string {
 // put sets the value at the end of the first alternative of a path. It returns
 // false if the path leads through an array.
 func put(in map[string]any, to Lens, raw string) bool {
-	if !to.Nth(0).Writable() {
+	if !to.Nth(0).writable() {
 		return false
 	}
 	keys := strings.Split(string(to.Nth(0)), ".")

@@ -87,17 +87,59 @@ func kind(l Lens, of string) string {
 // is returns the condition that a path leads to one of several texts.
 func is(l Lens, texts ...string) string { return Present(l) + "=" + strings.Join(texts, "|") }
 
-// pathOf returns lenses as one path of a condition. No path leads to nothing.
+// pathOf returns lenses as one path of a condition, in which some characters of keys need an
+// escape. No path leads to nothing.
 func pathOf(paths ...Lens) string {
 	var out []string
 	for _, p := range paths {
-		out = append(out, cmp.Or(special.Replace(string(p)), "@this"))
+		for alt := range p.Alternatives() {
+			out = append(out, cmp.Or(special.Replace(string(alt)), "@this"))
+		}
 	}
-	return cmp.Or(strings.Join(out, "|"), `\#never`)
+	if len(out) == 0 {
+		return `\#never`
+	}
+	return strings.Join(out, "|")
 }
 
-// special escapes what has a meaning in conditions and not in paths.
-var special = strings.NewReplacer("!", `\!`, "=", `\=`, ":", `\:`)
+var special = strings.NewReplacer(`\`, `\\`, "@", `\@`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`, "(", `\(`, ")", `\)`,
+	"!", `\!`, "=", `\=`, ":", `\:`)
+
+// in returns the lens for a path that starts at the value to which l leads.
+func (l Lens) in(path Lens) Lens {
+	var out []string
+	for outer := range l.Alternatives() {
+		for inner := range path.Alternatives() {
+			out = append(out, strings.Trim(string(outer+"."+inner), "."))
+		}
+	}
+	return Lens(strings.Join(out, "|"))
+}
+
+// usual are the spellings of roles that every dialect knows.
+var usual = []RoleName{
+	{"system", transcript.RoleSystem},
+	{"developer", transcript.RoleSystem},
+	{"user", transcript.RoleUser},
+	{"human", transcript.RoleUser},
+	{"assistant", transcript.RoleAssistant},
+	{"agent", transcript.RoleAssistant},
+	{"model", transcript.RoleAssistant},
+	{"ai", transcript.RoleAssistant},
+	{"gpt", transcript.RoleAssistant},
+	{"tool", transcript.RoleTool},
+	{"function", transcript.RoleTool},
+}
+
+// spelled returns the spellings of a role, or all spellings of roles for RoleNone.
+func spelled(names []RoleName, role transcript.Role) (out []string) {
+	for _, n := range names {
+		if n.Role == role || role == transcript.RoleNone {
+			out = append(out, n.Written)
+		}
+	}
+	return out
+}
 
 // recognize implements Driver.
 func (d *SideList) recognize(r *recognition) {
@@ -121,7 +163,7 @@ func (r *recognition) message(d *SideList, names []RoleName, body Lens, conds ..
 		if l == "" {
 			return ""
 		}
-		return body.Below(l)
+		return body.in(l)
 	}
 	calls, content, result := in(d.Calls), in(d.Content), in(d.ResultID)
 	call := func(fields ...string) { r.element(calls, ".*", fields, conds...) }
@@ -134,9 +176,9 @@ func (r *recognition) message(d *SideList, names []RoleName, body Lens, conds ..
 			call(is("type", d.Function.Key()), kind(d.ID, "any"), not(kind(Lens(d.Name.Key()), "any")))
 		}
 		if len(r.Own) > 0 {
-			has(evidence.Decisive, is(d.Role, r.Own...), kind(calls.Below("0").Below(Lens(d.ID.Key())), "string"))
+			has(evidence.Decisive, is(d.Role, r.Own...), kind(calls.in("0").in(Lens(d.ID.Key())), "string"))
 		}
-		has(evidence.None, kind(calls.Below("0"), "object"))
+		has(evidence.None, kind(calls.in("0"), "object"))
 	}
 	if tool := spelled(names, transcript.RoleTool); len(tool) > 0 {
 		for _, said := range []string{kind(content, "any"), Present(result)} {
@@ -197,11 +239,23 @@ func (d *Blocks) recognize(r *recognition) {
 		r.element(d.Content, "", conds)
 	}
 	names := slices.Concat(d.Roles, usual)
-	r.row(evidence.None, is(d.Role, spelled(names, transcript.RoleTool)...))
+	r.row(evidence.None, is(d.Role, slices.DeleteFunc(spelled(names, transcript.RoleNone), func(s string) bool {
+		return roleNameIn(names, s) != transcript.RoleTool
+	})...))
 	if d.Role != "role" || d.Roles != nil {
 		r.row(evidence.None, kind(d.Role, "any"), not(is(d.Role, spelled(names, transcript.RoleNone)...)))
 	}
 	r.row(evidence.Plain, kind(d.Content, "any"))
+}
+
+// roleNameIn returns the role with a spelling, the first of several.
+func roleNameIn(names []RoleName, written string) transcript.Role {
+	for i := range names {
+		if names[i].Written == written {
+			return names[i].Role
+		}
+	}
+	return transcript.RoleOther
 }
 
 // recognize implements Driver.
@@ -209,8 +263,10 @@ func (d *Items) recognize(r *recognition) {
 	typ, role := Lens(d.Type), Lens(d.Role)
 	names := slices.Concat(d.Roles, usual)
 	for _, message := range []string{not(kind(typ, "string")), is(typ, d.Messages...)} {
-		for _, name := range spelled(names, transcript.RoleTool) {
-			r.row(evidence.None, message, is(role, name))
+		for _, name := range names {
+			if roleNameIn(names, name.Written) == transcript.RoleTool {
+				r.row(evidence.None, message, is(role, name.Written))
+			}
 		}
 		r.row(evidence.Plain, message, kind(role, "string"), kind(Lens(d.Text), "any"))
 		r.row(evidence.None, message)
@@ -270,10 +326,10 @@ func (d *Combined) recognize(r *recognition) {
 		rs := &d.Records[i]
 		var conds []string
 		if rs.Tag != "" {
-			conds = []string{is(rs.Tag, rs.Calls...), Present(rs.Record.Below(rs.ID))}
+			conds = []string{is(rs.Tag, rs.Calls...), Present(rs.Record.in(rs.ID))}
 		} else {
 			for _, field := range []Lens{rs.ID, rs.Name, rs.Args} {
-				conds = append(conds, Present(rs.Record.Below(field)))
+				conds = append(conds, Present(rs.Record.in(field)))
 			}
 		}
 		r.element(rs.In, ".?", conds)

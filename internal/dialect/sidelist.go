@@ -134,7 +134,7 @@ func (d *SideListDriver) compile() {
 	p.message = NewLenses(slices.Concat(paths, d.extra.also)...)
 	call := []Lens{d.ID, d.Function, d.Name, d.Args}
 	p.ids = spellingsOf(d.ID, len(call))
-	p.call = NewLenses(append(call, p.ids.alts...)...)
+	p.call = NewLenses(slices.Concat(call, p.ids.alts)...)
 	p.called = NewLenses(d.Name, d.Args, d.extra.number)
 }
 
@@ -190,7 +190,7 @@ func (d *SideList) Damaged(v source.Value) bool {
 		_, known := d.named(d.Role.In(v))
 		return known
 	}
-	if !d.flatRole() || v.Kind() != source.Object || d.Role.In(v).IsSet() || v.Get("type").Exists() {
+	if !d.flatRole() || v.Kind() != source.Object || isSet(d.Role.In(v)) || v.Get("type").Exists() {
 		return false
 	}
 	return isEmptyObject(v) || d.Content.In(v).Exists() ||
@@ -221,7 +221,7 @@ func isEmptyObject(v source.Value) bool {
 // itself if it has content or calls, even if it also has a field with the key of a
 // body.
 func (d *SideList) body(v source.Value) source.Value {
-	if d.Body != "" && !d.Content.In(v).IsSet() && !d.Calls.In(v).IsSet() {
+	if d.Body != "" && !isSet(d.Content.In(v)) && !isSet(d.Calls.In(v)) {
 		if body := d.Body.In(v); body.Kind() == source.Object {
 			return body
 		}
@@ -232,7 +232,12 @@ func (d *SideList) body(v source.Value) source.Value {
 // callsIn reports whether a list or a map of calls has a call of this dialect.
 // Other calls in it may be damaged.
 func (d *SideList) callsIn(calls source.Value) bool {
-	for c := range callsOf(calls) {
+	for _, c := range calls.Present() {
+		if d.isCall(c) {
+			return true
+		}
+	}
+	for _, c := range calls.Members() {
 		if d.isCall(c) {
 			return true
 		}
@@ -297,7 +302,7 @@ func mustNotCall(role transcript.Role) bool {
 // the place of calls, none of which has the fields of one. Some programs store the results of
 // several calls that way.
 func (d *SideList) otherShape(role transcript.Role, answers, calls source.Value) bool {
-	return mustNotCall(role) && !answers.IsSet() && d.Calls != "" && !strings.Contains(string(d.Calls), ".") && calls.Kind() == source.Array &&
+	return mustNotCall(role) && !isSet(answers) && d.Calls != "" && !strings.Contains(string(d.Calls), ".") && calls.Kind() == source.Array &&
 		calls.First().Kind() == source.Object && !d.callsIn(calls) && !d.stripped(calls)
 }
 
@@ -413,28 +418,26 @@ func (r *sideListReader) read(v source.Value) {
 		b.Block(transcript.BlockEmptyCalls, calls, 0)
 	}
 	wrong := r.now.wrong()
-	for c := range callsOf(calls) {
+	for _, c := range calls.Present() {
 		r.readCall(c, r.row.Want, wrong)
+	}
+	for _, c := range calls.Members() { // some programs write a map, by index
+		if isSet(c) {
+			r.readCall(c, r.row.Want, wrong)
+		}
 	}
 }
 
 func (r *sideListReader) readCall(v source.Value, want transcript.ArgsConvention, wrong bool) {
 	f := r.lenses.call.Read(r.b, v)
-	id, function, name, args := f[0], f[1], f[2], f[3]
+	id, function, name, args := r.lenses.ids.pick(f, f[0]), f[1], f[2], f[3]
 	call := transcript.Call{ID: r.b.Token(id, v.Span()), WrongRole: wrong}
-	c := r.b.Conv
-	for key, other := range r.lenses.ids.others(f, id) {
-		t := transcript.TokenOf(other, v.Span())
-		c.Aliases = append(c.Aliases, transcript.Alias{Call: int32(len(c.Calls)), Result: -1, ID: t})
-		c.Copies = append(c.Copies, transcript.Copy{
-			Call: int32(len(c.Calls)), Block: v.Span(), ID: t, IDKey: key, Name: transcript.Token{Span: v.Span()},
-		})
-	}
+	r.callAliases(int32(len(r.b.Conv.Calls)), v, f, id)
 	owner := v
 	r.numbered = false
 	if function.Kind() == source.Object {
 		g := r.lenses.called.Read(r.b, function)
-		owner, name, args, r.numbered = function, g[0], g[1], g[2].IsSet()
+		owner, name, args, r.numbered = function, g[0], g[1], isSet(g[2])
 	}
 	call.Name = r.b.Name(name, owner.Span())
 	if r.row.Function != "" && owner.Span() == v.Span() && name.Exists() {
@@ -459,16 +462,37 @@ func spellingsOf(p Lens, lo int) spellings {
 	return spellings{slices.Collect(p.Alternatives()), lo}
 }
 
+// pick returns the value of the first alternative that is not null. If there is
+// none, it returns got.
+func (s *spellings) pick(vals []source.Value, got source.Value) source.Value {
+	for i := range s.alts {
+		if id := vals[s.lo+i]; id.Exists() && id.Kind() != source.Null {
+			return id
+		}
+	}
+	return got
+}
+
 // others yields the ids in other alternatives than the one that counts, each with
 // its key.
 func (s *spellings) others(vals []source.Value, id source.Value) iter.Seq2[string, source.Value] {
 	return func(yield func(string, source.Value) bool) {
 		for i, alt := range s.alts {
 			other := vals[s.lo+i]
-			if other.IsSet() && other.Kind() != source.Array && other.Span() != id.Span() && !yield(alt.Key(), other) {
+			if isSet(other) && other.Kind() != source.Array && other.Span() != id.Span() && !yield(alt.Key(), other) {
 				return
 			}
 		}
+	}
+}
+
+// callAliases notes the other ids of a call.
+func (r *sideListReader) callAliases(call int32, v source.Value, f []source.Value, id source.Value) {
+	c := r.b.Conv
+	for key, other := range r.lenses.ids.others(f, id) {
+		t := transcript.TokenOf(other, v.Span())
+		c.Aliases = append(c.Aliases, transcript.Alias{Call: call, Result: -1, ID: t})
+		c.Copies = append(c.Copies, transcript.Copy{Call: call, Block: v.Span(), ID: t, IDKey: key, Name: transcript.Token{Span: v.Span()}})
 	}
 }
 
@@ -478,7 +502,7 @@ func (r *sideListReader) results(v, body source.Value) {
 	if failed := r.vals[slotError]; failed.Exists() && failed.Kind() != source.Null {
 		res.Error = r.row.Failed == "" || writes(failed, r.row.Failed)
 	}
-	id := r.vals[slotResultID]
+	id := r.lenses.resultIDs.pick(r.vals, r.vals[slotResultID])
 	if id.Kind() == source.Array && id.First().Exists() {
 		for _, one := range id.Present() {
 			res.ID = r.b.Token(one, v.Span())
@@ -523,28 +547,14 @@ func (r *sideListReader) part(v source.Value) {
 	r.b.Block(transcript.BlockMedia, v, 0)
 }
 
-// callsOf yields the calls of a list, or of a map by index, which some programs write.
-func callsOf(calls source.Value) iter.Seq[source.Value] {
-	return func(yield func(source.Value) bool) {
-		for _, c := range calls.Present() {
-			if !yield(c) {
-				return
-			}
-		}
-		for _, c := range calls.Members() {
-			if c.IsSet() && !yield(c) {
-				return
-			}
-		}
-	}
-}
-
 // firstCall returns the first call of a list or a map.
 func firstCall(calls source.Value) source.Value {
-	for c := range callsOf(calls) {
-		return c
+	for _, c := range calls.Members() {
+		if isSet(c) {
+			return c
+		}
 	}
-	return source.Value{}
+	return calls.First()
 }
 
 // spelling returns the index of the first alternative of p that leads to a value in
@@ -647,12 +657,12 @@ func (d *SideList) WriteText(t NewText) Text {
 		return Text{Said: t.joined()}
 	}
 	body := d.body(t.Message)
-	t.keep(body, d.Error.Begins, t.Content)
+	t.keep(body, d.Error.begins, t.Content)
 	content := t.content(t.blocks([]source.Value{t.Content}, hasType, textBlock))
 	// The other fields of the message are kept, except those that only results
 	// have.
 	members := replaceFields(body, []Field{{d.Content.Key(), content}}, func(key, _ source.Value) bool {
-		return d.Role.Nth(0).Begins(key) || d.ResultID.Begins(key) || d.ResultName.Begins(key) || d.Error.Begins(key)
+		return d.Role.Nth(0).begins(key) || d.ResultID.begins(key) || d.ResultName.begins(key) || d.Error.begins(key)
 	})
 	return Text{Message: d.message(t.Message, d.User, members)}
 }
@@ -677,14 +687,14 @@ func (d *SideList) Split(message source.Value) [][]Field {
 		if !content.Exists() && i < len(beside) {
 			content = beside[i]
 		}
-		if !content.Exists() || !id.IsSet() && !name.IsSet() {
+		if !content.Exists() || !isSet(id) && !isSet(name) {
 			return nil
 		}
 		var fields []Field
-		if id.IsSet() {
+		if isSet(id) {
 			fields = append(fields, Field{string(d.ResultID.Nth(spelling(d.Calls, body))), string(id.Raw())})
 		}
-		if name.IsSet() {
+		if isSet(name) {
 			fields = append(fields, Field{string(d.ResultName.Nth(0)), string(name.Raw())})
 		}
 		out = append(out, d.message(message, d.Tool, append(fields, Field{d.Content.Key(), string(content.Raw())})))

@@ -100,7 +100,7 @@ func (r *vsCodeReader) rounds(rounds, results source.Value) {
 			call := transcript.Call{ID: transcript.TokenOf(id, e.Span()), Name: transcript.TokenOf(e.Get("name"), e.Span()), Answer: transcript.AnswerOwnRecord}
 			setArgs(b, &call, e.Get("arguments"), transcript.ArgsWantString)
 			var res *transcript.Result
-			if result := named(results, id); result.IsSet() {
+			if result := named(results, id); isSet(result) {
 				call.State = transcript.CallDone
 				res = &transcript.Result{ID: call.ID, Name: call.Name}
 				res.Hold(result)
@@ -109,7 +109,7 @@ func (r *vsCodeReader) rounds(rounds, results source.Value) {
 		}
 	}
 	for id, result := range results.Members() {
-		if made[string(id.Raw())] || !result.IsSet() {
+		if made[string(id.Raw())] || !isSet(result) {
 			continue
 		}
 		b.Begin(result, source.Value{}, transcript.RoleTool, "")

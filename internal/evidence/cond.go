@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -16,15 +18,16 @@ import (
 //	                 any for any value including null
 //	!path  path!=…   the condition without ! does not hold
 //
-// It is enough if one of several alternatives of the path matches, or one of the values to
-// which it leads.
+// A path has the syntax of gjson, except that "|" separates alternatives and that "0" is
+// the first element of an array that is not null. It is enough if one of several
+// alternatives matches, or one of the values that a path with "#" leads to.
 //
 // A condition is compiled on first use, because most are never used.
 type Cond struct {
 	Text string
 
 	once sync.Once
-	alts []lookup
+	alts []path
 	keys []string // the first keys of alts
 	is   []string
 	kind kind
@@ -65,9 +68,10 @@ func (c *Cond) UnmarshalText(text []byte) (err error) {
 func (c *Cond) parse() error {
 	rest, not := strings.CutPrefix(c.Text, "!")
 	c.not = not
-	if path, is, ok := cut(rest, '='); ok {
-		c.is = strings.Split(is, "|")
-		if rest, not = strings.CutSuffix(path, "!"); not {
+	if at := outside(rest, '='); at >= 0 {
+		c.is = strings.Split(rest[at+1:], "|")
+		rest = rest[:at]
+		if rest, not = strings.CutSuffix(rest, "!"); not {
 			c.not = !c.not
 		}
 	} else if at := strings.LastIndexByte(rest, ':'); at >= 0 {
@@ -75,19 +79,21 @@ func (c *Cond) parse() error {
 			c.kind, rest = kind(k), rest[:at]
 		}
 	}
-	if rest == tools {
+	switch rest {
+	case tools:
 		c.tool = true
 		return nil
+	case "":
+		return errors.New("expected a path: field names joined by dots")
 	}
-	if rest == "" {
-		return errNoPath
+	for _, alt := range split(rest, '|') {
+		p, err := parsePath(alt)
+		if err != nil {
+			return fmt.Errorf("%q is not a path: %w", rest, err)
+		}
+		c.alts, c.keys = append(c.alts, p), append(c.keys, p.key)
 	}
-	alts, err := Path(rest).lookups()
-	for i := range alts {
-		c.keys = append(c.keys, alts[i].key)
-	}
-	c.alts = alts
-	return err
+	return nil
 }
 
 // compiled returns the condition with its text compiled. It panics if that text, which is
@@ -127,27 +133,13 @@ func (c *Cond) String() string { return c.Text }
 func (c *Cond) Equal(other *Cond) bool { return c.Text == other.Text }
 
 // Holds reports whether the condition holds for a value.
-func (c *Cond) Holds(v source.Value) bool { return c.compiled().held(v, nil) }
-
-// HoldsAt is Holds for a value whose fields have been looked up: firsts are the values of
-// Keys.
-func (c *Cond) HoldsAt(v source.Value, firsts []source.Value) bool {
-	return c.compiled().held(v, firsts)
-}
-
-// held is Holds for a value of which slots are the values of the first keys, nil if they have
-// not been looked up.
-func (c *Cond) held(v source.Value, slots []source.Value) bool {
+func (c *Cond) Holds(v source.Value) bool {
+	c.compiled()
 	if c.tool {
 		return speaksOfTools(v) != c.not
 	}
 	for i := range c.alts {
-		l := &c.alts[i]
-		is := len(l.rest) == 0 && c.wants(l.first(v, slots)) // most paths are a key
-		if len(l.rest) > 0 {
-			_, is = l.in(v, slots, c.wants)
-		}
-		if is {
+		if p := &c.alts[i]; c.at(p, p.first(v)) {
 			return !c.not
 		}
 	}
@@ -169,12 +161,53 @@ func AnyKey(conds []*Cond) []string {
 	return nil
 }
 
+// HoldsAt is Holds for a value whose fields have been looked up: firsts are the values of
+// Keys.
+func (c *Cond) HoldsAt(v source.Value, firsts []source.Value) bool {
+	for i := range c.alts {
+		at := v
+		if c.alts[i].key != "" {
+			at = firsts[i]
+		}
+		if c.at(&c.alts[i], at) {
+			return !c.not
+		}
+	}
+	return c.not
+}
+
+// held is HoldsAt for a condition of a table, which gives each key a slot.
+func (c *Cond) held(v source.Value, slots []source.Value) bool {
+	if c.tool {
+		return speaksOfTools(v) != c.not
+	}
+	for i := range c.alts {
+		p, at := &c.alts[i], v
+		if p.key != "" {
+			at = slots[p.slot]
+		}
+		if c.at(p, at) {
+			return !c.not
+		}
+	}
+	return c.not
+}
+
+// at reports whether a path leads from the value of its first key to one that is wanted.
+func (c *Cond) at(p *path, first source.Value) bool {
+	if len(p.steps) == 0 && p.rest == "" {
+		return c.wants(first)
+	}
+	_, ok := p.follow(first, p.steps, c.wants)
+	return ok
+}
+
 // wants reports whether a value is as the condition requires.
 func (c *Cond) wants(v source.Value) bool {
 	switch {
 	case len(c.is) > 0:
 		for _, s := range c.is {
-			if Says(v, s) {
+			if says(v, s) {
 				return true
 			}
 		}
@@ -185,9 +218,9 @@ func (c *Cond) wants(v source.Value) bool {
 	return v.Exists() && (c.kind == anything || v.Kind() != source.Null)
 }
 
-// Says reports whether a value is the string s, or another scalar with the text s. A "*"
+// says reports whether a value is the string s, or another scalar with the text s. A "*"
 // at either end of s matches any text in a string.
-func Says(v source.Value, s string) bool {
+func says(v source.Value, s string) bool {
 	if v.Kind() != source.String { // reading a long one could take much memory
 		return v.Exists() && v.Span().Len() == int64(len(s)) && string(v.Raw()) == s
 	}
@@ -207,15 +240,15 @@ func Says(v source.Value, s string) bool {
 // shown describes how a condition holds for a value. If name is not empty, it is used for
 // the field.
 func (c *Cond) shown(v source.Value, name string) string {
-	by, got := &c.alts[0], source.Value{}
+	p, got := &c.alts[0], source.Value{}
 	for i := range c.alts {
-		if found, ok := c.alts[i].in(v, nil, c.wants); ok {
-			by, got = &c.alts[i], found
+		if found, ok := c.alts[i].follow(c.alts[i].first(v), c.alts[i].steps, c.wants); ok {
+			p, got = &c.alts[i], found
 			break
 		}
 	}
 	if name == "" {
-		name = by.name()
+		name = p.name()
 	}
 	if got.Kind() == source.String && (len(c.is) > 0 || c.kind == aString) {
 		return name + " " + string(got.Raw())
@@ -230,31 +263,28 @@ func (c *Cond) keywords(depth int, not bool) []Keywords {
 	if c.not != not || c.tool {
 		return nil
 	}
-	out := keysOf(c.alts, depth)
+	var out []Keywords
+	names := make([][]string, len(c.alts))
 	texts := len(c.is) > 0 && !c.scalar() && !slices.ContainsFunc(c.is, func(s string) bool { return strings.Contains(s, "*") })
 	for i := range c.alts {
-		keys, exact := c.alts[i].keys()
-		texts = texts && exact && len(keys)+depth <= 2
+		if c.alts[i].key == "" {
+			return nil
+		}
+		exact := false
+		names[i], exact = c.alts[i].keys()
+		texts = texts && exact && len(names[i])+depth <= 2
+	}
+	for level := depth; level < 2; level++ {
+		if !slices.ContainsFunc(names, func(n []string) bool { return len(n) <= level-depth }) {
+			var m Keywords
+			for i := range names {
+				m = append(m, names[i][level-depth])
+			}
+			out = append(out, m)
+		}
 	}
 	if texts {
 		out = append(out, c.is)
-	}
-	return out
-}
-
-// keysOf returns the keys of which one is in each value to which one of the alternatives leads, for
-// each level of objects from the given depth on.
-func keysOf(alts []lookup, depth int) (out []Keywords) {
-	for level := range 2 - depth {
-		var of Keywords
-		for i := range alts {
-			if keys, _ := alts[i].keys(); level < len(keys) {
-				of = append(of, keys[level])
-			}
-		}
-		if len(of) == len(alts) {
-			out = append(out, of)
-		}
 	}
 	return out
 }

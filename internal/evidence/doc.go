@@ -2,7 +2,7 @@
 // tables that weigh them. A condition is a text in the syntax that users write to
 // describe their own dialects.
 //
-// The package knows no dialect. A path is compiled to lookups of fields and elements, for
-// conditions and for rows of dialects alike. The first key of each path is looked up once
-// for all conditions of a table.
+// The package knows no dialect. Nested paths are evaluated by gjson, which is called only
+// on values that the scanner has found valid. The first key of each path is looked up
+// once for all conditions of a table.
 package evidence

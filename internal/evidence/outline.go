@@ -3,7 +3,6 @@ package evidence
 import (
 	"bytes"
 	"maps"
-	"strings"
 
 	"github.com/toolguard/toolguard/internal/source"
 )
@@ -42,18 +41,20 @@ func (a *Aspect) Table(t *Table) {
 	}
 	for i := range t.lists {
 		l := &t.lists[i]
-		for j := range l.paths {
-			l.paths[j].observe(a, func(list *Aspect) {
-				for _, conds := range l.conds {
-					list.item().Conds(conds)
-					switch l.object {
-					case ".*":
-						list.other().Conds(conds)
-					case ".?":
-						list.Conds(conds)
-					}
+		for _, path := range l.paths {
+			list := a
+			for _, name := range path {
+				list = list.member(name)
+			}
+			for _, conds := range l.conds {
+				list.item().Conds(conds)
+				switch l.object {
+				case ".*":
+					list.other().Conds(conds)
+				case ".?":
+					list.Conds(conds)
 				}
-			})
+			}
 		}
 	}
 }
@@ -67,12 +68,11 @@ func (a *Aspect) Conds(conds []*Cond) {
 			typ.says, typ.opaque = true, true
 		}
 		for i := range c.alts {
-			c.alts[i].observe(a, func(end *Aspect) {
-				for _, text := range c.is {
-					end.says = true
-					end.opaque = end.opaque || strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
-				}
-			})
+			p, first := &c.alts[i], a
+			if p.key != "" {
+				first = a.member(p.key)
+			}
+			p.observe(first, p.steps, c)
 		}
 	}
 }

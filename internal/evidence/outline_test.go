@@ -25,8 +25,8 @@ func TestOutlines(t *testing.T) {
 	for _, text := range []string{
 		"a", "!a", "a:any", "a:string", "a:number", "a:bool", "a:object", "a:array", "a=x", "a!=x|1", "a=null", "a=true", "a={}", "a=[]",
 		"a=", "a=x*", "a=*x", "a=*x*", "a.b", "a.b|b.a=x", "a.0", "a.0=x", "a.1=x", "a.-1=x", "a.-2=1", "a.0.b", "a.b.0", "0", "0=x", "a.0:string",
-		"a.#=1", "a.#", "a.#.b", "a.#.b=x", "a.#.b.#", "a.#.b.#=1", "a.#.b.0=x", "a.#(b=1)", "a.#(!b).a", "a.#(b.#(a=x)).b=1", "a.@keys.#=1", "@keys.#!=1", "@this",
-		"*:string", "*.a=x", "a.*", "a.*.b=x", "a.b|*.a=x", "a.*.b|*.*.a=x", "a.0|*.0.b=x", `a\.b=x`, `\*=x`, `a.\#=1`, "a.@this.b", "!@this:object", "@tools", "!@tools",
+		"a.#=1", "a.#", "a.#.b", "a.#.b=x", "a.#.b.#", "a.#.b.#=1", "a.#.b.0=x", "a.#(b=1)", "a.#(b=1)#", "a.@keys.0=b", "@keys.#!=1", "@this", "*:string",
+		"*.a=x", "a.*", "a.*.b=x", "a.b|*.a=x", "a.*.b|*.*.a=x", "a.0|*.0.b=x", "a.?=x", `a\.b=x`, "@values.0=x", "a.@this.b", "[a,b]", "!@this:object", "a.@reverse.0=x", "@tools", "!@tools",
 	} {
 		c := All(text)
 		all = append(all, question{text, func(a *Aspect) { a.Conds(c) }, func(v source.Value) string { return strconv.FormatBool(Hold(c, v)) }})
@@ -88,7 +88,7 @@ func TestNoOutline(t *testing.T) {
 	t.Parallel()
 	a := &Aspect{}
 	a.Keywords()
-	a.Conds(All("type=x", "a={}"))
+	a.Conds(All("type=x", "a.#(b=1)"))
 	long := strings.Repeat("x", 8*mostOutline)
 	for _, text := range []string{
 		`[]`, `"x"`, `{"` + long + `":1}`, `{"type":"` + long + `"}`, `{"type":` + strings.Repeat("1", 100) + `}`, `{"a":{}}`, `{"\u0061":1}`,

@@ -2,34 +2,31 @@ package evidence
 
 import (
 	"errors"
-	"fmt"
-	"iter"
 	"strconv"
 	"strings"
+	"unsafe"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/toolguard/toolguard/internal/source"
 )
 
-// A Path leads from a value to values in it. It consists of names joined by "." and of
-// alternatives joined by "|". The empty path leads to the value itself.
-//
-//	name     the field with that name. In a list, the element with that index, from the
-//	         end if it is negative; 0 is the first element that is not null
-//	#        each element of a list
-//	#(cond)  each element of a list for which a condition holds; #(key=="value")# is read too
-//	*        each field of an object
-//	@keys.#  the number of fields
-//	@this    the value itself
-//
-// A backslash escapes the character after it.
-type Path string
+// A path is one alternative of a path, compiled to steps. Only what follows them, from the
+// first pattern or query on, is evaluated by gjson.
+type path struct {
+	text  string
+	key   string // the first key, of which the value is looked up for all conditions; "" if the path begins with anything else
+	slot  int    // the slot of the key in a table
+	steps []step // after the key
+	rest  string // for gjson, after the steps; "" for none
+	many  bool   // rest leads to an array of the values found
+}
 
 // A step leads from a value to a value in it.
 type step struct {
 	kind stepKind
 	key  string // of a field. An object can have a field that is named as an index, or "#"
 	n    int    // of an element, from the end if it is negative
-	only *Cond  // which elements; nil for all
 }
 
 type stepKind uint8
@@ -38,132 +35,135 @@ const (
 	toField   stepKind = iota
 	toElement          // by index; 0 is the first one that is not null
 	toEach             // all elements, one after another
-	toAny              // all fields, one after another
+	toCount            // the number of elements
 	toSize             // the number of fields of an object, or of elements of an array
+	toAny              // the first field in which the rest of the path leads to a value
 )
 
-// Steps are a path without alternatives, compiled.
-type Steps []step
-
-// Begin compiles a path without alternatives, from its first key on.
-func (p Path) Begin() (key string, rest Steps) {
-	if steps, err := p.steps(nil); err == nil && len(steps) > 0 {
-		return steps[0].key, steps[1:]
+// parsePath parses a path without alternatives. The empty path leads to the value itself.
+func parsePath(text string) (path, error) {
+	p := path{text: text}
+	if strings.HasPrefix(text, "/") {
+		return p, errors.New("expected field names joined by dots")
 	}
-	return "", nil
-}
-
-// In returns the value to which the steps lead: the first one that is not null.
-func (s Steps) In(v source.Value) source.Value {
-	v, _ = s.follow(v, source.Value.IsSet)
-	return v
-}
-
-var errNoPath = errors.New("expected a path: field names joined by dots")
-
-// Valid returns an error that says what is wrong with a path.
-func (p Path) Valid() error {
-	if p == "" {
-		return errNoPath
+	if text == "" {
+		return p, nil
 	}
-	_, err := p.lookups()
-	return err
-}
-
-// steps appends the steps of a path without alternatives to a list, which may be on the stack.
-func (p Path) steps(to Steps) (Steps, error) {
-	if strings.HasPrefix(string(p), "/") {
-		return nil, errors.New("expected field names joined by dots")
+	if plainKey(text) { // what most paths are
+		p.key = text
+		return p, nil
 	}
-	for rest, more := string(p), p != ""; more; {
-		var name string
-		name, rest, more = cut(rest, '.')
-		cond, only := strings.CutPrefix(name, "#(")
-		s := step{key: name}
-		switch n, isNumber := index(name); {
-		case name == "":
-			return nil, errors.New("a field name is empty")
-		case name == "@this":
+	names, err := segments(text)
+	if err != nil {
+		return p, err
+	}
+	for i := 0; i < len(names); i++ {
+		s, last := step{key: names[i]}, i == len(names)-1
+		n, err := strconv.Atoi(names[i])
+		switch {
+		case names[i] == "@this":
 			continue
-		case name == "@keys" && rest == "#":
-			s.kind, more = toSize, false
-		case name == "#":
+		case names[i] == "#" && last:
+			s.kind = toCount
+		case names[i] == "#":
 			s.kind = toEach
-		case name == "*":
+		case names[i] == "*":
 			s.kind = toAny
-		case only && !strings.HasSuffix(strings.TrimSuffix(cond, "#"), ")"):
-			return nil, errors.New("a bracket is not closed")
-		case only:
-			s.kind, s.only = toEach, &Cond{Text: inBrackets(cond)}
-		case isNumber:
-			s.kind, s.n = toElement, n
+		case names[i] == "@keys" && i == len(names)-2 && names[i+1] == "#":
+			s.kind = toSize
+			i++
+		case special(names[i]):
+			p.rest = strings.Join(names[i:], ".")
+			p.many = leadsToMany(names[i:])
+			return p, nil
+		case err == nil:
+			if s.kind, s.n = toElement, n; n < 0 {
+				s.key = strconv.Itoa(-n - 1)
+			}
 		default:
-			s.key = unescaped(name)
+			if s.key = unescaped(s.key); i == 0 {
+				p.key = s.key
+				continue
+			}
 		}
-		to = append(to, s)
+		p.steps = append(p.steps, s)
 	}
-	return to, nil
+	return p, nil
 }
 
-// inBrackets returns the condition of a step, without the bracket at its end. A query of gjson,
-// #(key=="value")#, is the condition key=value.
-func inBrackets(text string) string {
-	text = strings.TrimSuffix(strings.TrimSuffix(text, "#"), ")")
-	if key, value, query := strings.Cut(text, `==`); query {
-		return key + "=" + strings.Trim(value, `"`)
-	}
-	return text
-}
-
-// index returns the index that a name is.
-func index(name string) (n int, is bool) {
-	if name == "" || name[0] > '9' {
-		return 0, false
-	}
-	n, err := strconv.Atoi(name)
-	return n, err == nil
-}
-
-// plainKey reports whether a path is a single name of letters, as most paths are.
+// plainKey reports whether a path is a single name of letters.
 func plainKey(text string) bool {
 	for i := range len(text) {
 		if c := text[i] | 0x20; c != '_'|0x20 && (c < 'a' || c > 'z') {
 			return false
 		}
 	}
-	return text != ""
+	return true
 }
 
-// cut cuts a text around the first byte c that is not in brackets behind "#" and not escaped.
-func cut(text string, c byte) (before, after string, found bool) {
-	at := strings.IndexByte(text, c)
-	switch {
-	case at < 0:
-		return text, "", false
-	case strings.IndexByte(text[:at], '(') < 0 && strings.IndexByte(text[:at], '\\') < 0: // as in most paths
-		return text[:at], text[at+1:], true
+// special reports whether a name is a pattern, a query or another construct of gjson.
+func special(name string) bool {
+	return strings.ContainsAny(name[:1], "#@[{!") || strings.IndexByte(name, '\\') < 0 && strings.ContainsAny(name, "*?")
+}
+
+// leadsToMany reports whether gjson returns an array of values for the names of a path.
+// After an index, "#" at the end is the length of an array.
+func leadsToMany(names []string) bool {
+	for i, name := range names {
+		if i < len(names)-1 && name == "#" || strings.HasPrefix(name, "#(") && strings.HasSuffix(name, "#") {
+			return true
+		}
 	}
-	depth := 0
+	return false
+}
+
+// segments returns the names in a path.
+func segments(text string) (names []string, err error) {
+	depth := strings.Count(text, "(") + strings.Count(text, "[") + strings.Count(text, "{")
+	if depth != strings.Count(text, ")")+strings.Count(text, "]")+strings.Count(text, "}") {
+		return nil, errors.New("a bracket is not closed")
+	}
+	for _, name := range split(text, '.') {
+		if name == "" {
+			return nil, errors.New("a field name is empty")
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// split splits a text at each byte c that is not in brackets or quotes and not escaped.
+func split(text string, c byte) (parts []string) {
+	for at := outside(text, c); at >= 0; at = outside(text, c) {
+		parts, text = append(parts, text[:at]), text[at+1:]
+	}
+	return append(parts, text)
+}
+
+// outside returns the index of the first byte c of a text that is not in brackets or
+// quotes and not escaped, or -1.
+func outside(text string, c byte) int {
+	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {
 		switch b := text[i]; {
 		case b == '\\':
 			i++
-		case b == '(' && (depth > 0 || i > 0 && text[i-1] == '#'):
+		case b == '"' && depth > 0:
+			quoted = !quoted
+		case quoted:
+		case b == '(' || b == '[' || b == '{':
 			depth++
-		case b == ')' && depth > 0:
+		case b == ')' || b == ']' || b == '}':
 			depth--
 		case b == c && depth == 0:
-			return text[:i], text[i+1:], true
+			return i
 		}
 	}
-	return text, "", false
+	return -1
 }
 
 // unescaped removes the backslashes from a name.
 func unescaped(name string) string {
-	if strings.IndexByte(name, '\\') < 0 {
-		return name
-	}
 	var b strings.Builder
 	for i := 0; i < len(name); i++ {
 		if name[i] == '\\' && i+1 < len(name) {
@@ -174,135 +174,45 @@ func unescaped(name string) string {
 	return b.String()
 }
 
-// In returns the value at the end of the path: that of the first alternative that is not
-// null, else the first that is null, else None.
-func (p Path) In(v source.Value) source.Value {
-	var null source.Value
-	var stack [4]step
-	for rest, more := string(p), true; more; {
-		var alt string
-		alt, rest, more = cut(rest, '|')
-		var got source.Value
-		if plainKey(alt) {
-			got = v.Get(alt)
-		} else {
-			steps, _ := Path(alt).steps(stack[:0])
-			got = steps.In(v)
-		}
-		if got.IsSet() {
-			return got
-		}
-		if !null.Exists() {
-			null = got
-		}
+// first returns the value of the first key of the path.
+func (p *path) first(v source.Value) source.Value {
+	if p.key == "" {
+		return v
 	}
-	return null
+	return v.Get(p.key)
 }
 
-// Leads reports whether p is not empty and leads to a value other than null.
-func (p Path) Leads(v source.Value) bool { return p != "" && p.In(v).IsSet() }
-
-// Alternatives yields the alternatives of the path, each as a path.
-func (p Path) Alternatives() iter.Seq[Path] {
-	return func(yield func(Path) bool) {
-		for rest, more := string(p), true; more; {
-			var alt string
-			if alt, rest, more = cut(rest, '|'); !yield(Path(alt)) {
-				return
-			}
-		}
-	}
-}
-
-// Nth returns the alternative with index n, or the last one if there are fewer.
-func (p Path) Nth(n int) Path {
-	var last Path
-	for alt := range p.Alternatives() {
-		if last = alt; n == 0 {
-			break
-		}
-		n--
-	}
-	return last
-}
-
-// Key returns the last key of the first alternative.
-func (p Path) Key() string {
-	first := string(p.Nth(0))
-	return first[strings.LastIndexByte(first, '.')+1:]
-}
-
-// Parent returns the path to the object that holds the last key of the first
-// alternative, or "" for the value itself.
-func (p Path) Parent() Path {
-	first := p.Nth(0)
-	return first[:max(0, strings.LastIndexByte(string(first), '.'))]
-}
-
-// Below returns the path for one that starts at the value to which p leads.
-func (p Path) Below(path Path) Path {
-	var out []string
-	for outer := range p.Alternatives() {
-		for inner := range path.Alternatives() {
-			out = append(out, strings.Trim(string(outer+"."+inner), "."))
-		}
-	}
-	return Path(strings.Join(out, "|"))
-}
-
-// Begins reports whether an alternative of the path begins with key.
-func (p Path) Begins(key source.Value) bool {
-	for alt := range p.Alternatives() {
-		if head, _, _ := cut(string(alt), '.'); key.Is(unescaped(head)) {
-			return true
-		}
-	}
-	return false
-}
-
-// Writable reports whether a value can be set at the end of the path: it consists
-// of keys, without indices and escapes.
-func (p Path) Writable() bool {
-	steps, err := p.steps(nil)
+// follow follows the remaining steps from a value. It returns the first value that is
+// wanted, and whether there is one.
+func (p *path) follow(v source.Value, steps []step, wanted func(source.Value) bool) (source.Value, bool) {
 	for i := range steps {
-		if steps[i].kind != toField {
-			return false
-		}
-	}
-	return err == nil && len(steps) > 0 && !strings.ContainsAny(string(p), `|\`)
-}
-
-// follow follows the steps from a value. It returns the first value that is wanted, and
-// whether there is one.
-func (s Steps) follow(v source.Value, wanted func(source.Value) bool) (source.Value, bool) {
-	for i := range s {
-		at := &s[i]
+		s := &steps[i]
 		switch object := v.Kind() == source.Object; {
-		case at.kind == toField || object && at.kind < toAny:
-			v = v.Get(at.key)
-		case at.kind == toElement && at.n == 0: // the first element that is not null
-			v = v.First()
-		case at.kind == toElement:
-			v = v.At(at.n)
-		case at.kind == toSize:
+		case s.kind == toSize:
 			v = count(v)
-		case at.kind == toAny:
+		case s.kind == toAny:
 			for _, val := range v.Members() {
-				if got, ok := s[i+1:].follow(val, wanted); ok {
-					return got, true
+				exists := func(source.Value) bool { return true }
+				if got, ok := p.follow(val, steps[i+1:], exists); ok && got.Exists() {
+					return got, wanted(got)
 				}
 			}
-			return source.Value{}, false
+			v = source.Value{}
+		case s.kind == toField || object:
+			v = v.Get(s.key)
+		case s.kind == toElement && s.n == 0: // the first element that is not null
+			v = v.First()
+		case s.kind == toElement:
+			v = v.At(s.n)
+		case s.kind == toCount:
+			v = count(v)
 		default:
 			n := 0
 			for e := range v.Each() {
 				if n++; n > MostElements {
 					break
 				}
-				if at.only != nil && !at.only.Holds(e) {
-					continue
-				}
-				if got, ok := s[i+1:].follow(e, wanted); ok {
+				if got, ok := p.follow(e, steps[i+1:], wanted); ok {
 					return got, true
 				}
 			}
@@ -312,7 +222,18 @@ func (s Steps) follow(v source.Value, wanted func(source.Value) bool) (source.Va
 			return v, wanted(v)
 		}
 	}
-	return v, wanted(v)
+	if p.rest != "" {
+		v = ask(v, p.rest)
+	}
+	if !p.many {
+		return v, wanted(v)
+	}
+	for _, e := range v.Elements() {
+		if wanted(e) {
+			return e, true
+		}
+	}
+	return source.Value{}, false
 }
 
 // count returns the number of elements of an array, or of fields of an object.
@@ -330,101 +251,75 @@ func count(v source.Value) source.Value {
 	return source.NewValue(strconv.AppendInt(nil, int64(n), 10), v.Span().Start)
 }
 
-// A lookup is one alternative of a path, compiled for objects of which certain keys are looked up once.
-type lookup struct {
-	text Path
-	key  string // the first key; "" if the path begins with anything else
-	slot int    // of the key in a table; otherwise the number of the alternative
-	rest Steps  // after the key
-}
-
-// lookups compiles the alternatives of a path.
-func (p Path) lookups() (all []lookup, err error) {
-	for alt := range p.Alternatives() {
-		steps, err := alt.steps(nil)
-		for i := 0; i < len(steps) && err == nil; i++ {
-			if only := steps[i].only; only != nil {
-				err = only.UnmarshalText([]byte(only.Text))
-			}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%q is not a path: %w", p, err)
-		}
-		l := lookup{text: alt, slot: len(all), rest: steps}
-		if len(steps) > 0 && steps[0].kind == toField {
-			l.key, l.rest = steps[0].key, steps[1:]
-		}
-		all = append(all, l)
+// ask calls gjson. It passes only objects and arrays, because gjson would search a string
+// for its first bracket.
+func ask(v source.Value, path string) source.Value {
+	if v = v.Head(MostElements); v.Outside() {
+		v = v.Held() // it is not in memory
 	}
-	return all, nil
-}
-
-// first returns the value of the first key in v. slots are the values of keys in v, nil if they
-// have not been looked up.
-func (l *lookup) first(v source.Value, slots []source.Value) source.Value {
+	if k := v.Kind(); k != source.Object && k != source.Array {
+		return source.Value{}
+	}
+	// gjson copies its result if it gets bytes, so pass a string without copying. The
+	// bytes do not change until gjson returns.
+	got := gjson.Get(unsafe.String(unsafe.SliceData(v.Raw()), len(v.Raw())), path)
 	switch {
-	case l.key == "":
-		return v
-	case slots == nil:
-		return v.Get(l.key)
+	case got.Raw == "":
+		return source.Value{}
+	case got.Index > 0:
+		at := v.Span().Start + int64(got.Index)
+		return v.Part(source.Span{Start: at, End: at + int64(len(got.Raw))})
 	}
-	return slots[l.slot]
+	return source.NewValue([]byte(got.Raw), v.Span().Start) // assembled from several values
 }
 
-// in returns the first value in v that is wanted, and whether there is one.
-func (l *lookup) in(v source.Value, slots []source.Value, wanted func(source.Value) bool) (source.Value, bool) {
-	return l.rest.follow(l.first(v, slots), wanted)
+// name returns the name by which reports show the path: the last one, or the one in its
+// last query.
+func (p *path) name() string {
+	text := strings.TrimSuffix(p.text, ".0")
+	return text[strings.LastIndexByte(text, '.')+1:]
 }
-
-// name returns the name by which reports show the path: the last one.
-func (l *lookup) name() string { return Path(strings.TrimSuffix(string(l.text), ".0")).Key() }
 
 // keys returns the keys of the objects on the path, and false if not all are known. Elements
 // of an array are as deep as its fields would be.
-func (l *lookup) keys() (keys []string, exact bool) {
-	if l.key == "" {
-		return nil, false
-	}
-	keys = []string{l.key}
-	for i := range l.rest {
-		switch s := &l.rest[i]; s.kind {
+func (p *path) keys() (keys []string, exact bool) {
+	keys, exact = []string{p.key}, p.rest == ""
+	for i := range p.steps {
+		switch s := &p.steps[i]; s.kind {
 		case toField:
 			keys = append(keys, s.key)
 		case toAny, toSize:
 			return keys, false
 		}
 	}
-	return keys, true
+	return keys, exact
 }
 
-// observe adds what is examined on the path, and calls end with what is at its end.
-func (l *lookup) observe(a *Aspect, end func(*Aspect)) {
-	if l.key != "" {
-		a = a.member(l.key)
-	}
-	l.rest.observe(a, end)
-}
-
-func (s Steps) observe(a *Aspect, end func(*Aspect)) {
-	for i := range s {
-		switch at := &s[i]; at.kind {
+// observe adds what a condition that wants a value at the end of the steps examines.
+func (p *path) observe(a *Aspect, steps []step, c *Cond) {
+	for i := range steps {
+		s := &steps[i]
+		switch s.kind {
 		case toAny:
 			a.keys = true
 			a = a.other()
+			continue
 		case toSize:
 			a.keys, a.places = true, true
 			a.item()
 			return
 		case toElement, toEach:
-			a.places = a.places || at.n != 0
-			if at.only != nil {
-				a.item().Conds([]*Cond{at.only})
-			}
-			s[i+1:].observe(a.item(), end)
-			fallthrough // an object can have a field of that name
-		default:
-			a = a.member(at.key)
+			a.places = a.places || s.n != 0
+			p.observe(a.item(), steps[i+1:], c)
+		case toCount:
+			a.item()
+			a.places = true
 		}
+		a = a.member(s.key)
 	}
-	end(a)
+	a.opaque = a.opaque || p.rest != ""
+	for _, text := range c.is {
+		a.says = true
+		a.opaque = a.opaque || strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
+	}
 }

@@ -139,10 +139,10 @@ func head[T string | []byte](key T) (n int, bit uint64) {
 
 // A list is an array whose elements are examined by conditions.
 type list struct {
-	name   string    // in a row, without object
-	paths  []lookup  // its alternatives
-	object string    // how an object in its place is treated: ".*", ".?", or not at all
-	conds  [][]*Cond // on the elements
+	paths  [][]string // alternative paths, as keys
+	slots  []int      // of the first keys
+	object string     // how an object in its place is treated: ".*", ".?", or not at all
+	conds  [][]*Cond  // on the elements
 	inner  slots
 }
 
@@ -174,7 +174,7 @@ func (t *Table) compile() {
 		for j := range r.Lists {
 			e := &r.Lists[j]
 			t.list(e)
-			keyed = keyed || !e.No && !slices.ContainsFunc(t.lists[e.at].paths, func(p lookup) bool { return p.key == "" })
+			keyed = keyed || !e.No && !slices.Contains(t.lists[e.at].slots, -1)
 		}
 		t.keyed = t.keyed && (keyed || r.Weight == None)
 	}
@@ -204,17 +204,13 @@ func (t *Table) Needs() (keys []string) {
 	return keys
 }
 
-// place gives the first key of each path of conditions a slot.
+// place gives each first key a slot.
 func (s *slots) place(conds []*Cond) {
 	for _, c := range conds {
-		s.placeAll(c.compiled().alts)
-	}
-}
-
-func (s *slots) placeAll(paths []lookup) {
-	for i := range paths {
-		if p := &paths[i]; p.key != "" {
-			p.slot = s.add(p.key)
+		for i := range c.compiled().alts {
+			if p := &c.alts[i]; p.key != "" {
+				p.slot = s.add(p.key)
+			}
 		}
 	}
 }
@@ -240,14 +236,22 @@ func (t *Table) list(e *Elements) {
 	if n := len(name) - 2; n >= 0 && (name[n:] == ".*" || name[n:] == ".?") {
 		name, object = name[:n], name[n:]
 	}
-	e.at = slices.IndexFunc(t.lists, func(l list) bool { return l.object == object && len(l.conds) < mostConds && l.name == name })
+	var paths [][]string
+	for alt := range strings.SplitSeq(name, "|") {
+		paths = append(paths, strings.FieldsFunc(alt, func(c rune) bool { return c == '.' }))
+	}
+	e.at = slices.IndexFunc(t.lists, func(l list) bool {
+		return l.object == object && len(l.conds) < mostConds && slices.EqualFunc(l.paths, paths, slices.Equal)
+	})
 	if e.at < 0 {
-		paths, err := Path(name).lookups()
-		if err != nil {
-			panic("evidence: " + err.Error())
+		l := list{paths: paths, object: object}
+		for _, p := range paths {
+			slot := -1 // the value itself
+			if len(p) > 0 {
+				slot = t.slots.add(p[0])
+			}
+			l.slots = append(l.slots, slot)
 		}
-		l := list{name: name, paths: paths, object: object}
-		t.slots.placeAll(l.paths)
 		e.at = len(t.lists)
 		t.lists = append(t.lists, l)
 	}
@@ -260,12 +264,16 @@ func (t *Table) list(e *Elements) {
 // in returns the array in a value and the name of its path. slots are the values of the
 // first keys.
 func (l *list) in(v source.Value, slots []source.Value) (got source.Value, name string) {
-	is := func(v source.Value) bool {
-		return v.Kind() == source.Array || v.Kind() == source.Object && l.object != ""
-	}
-	for i := range l.paths {
-		if got, ok := l.paths[i].in(v, slots, is); ok {
-			return got, l.paths[i].name()
+	for i, p := range l.paths {
+		got := v
+		if l.slots[i] >= 0 {
+			got = slots[l.slots[i]].Path(p[1:]...)
+		}
+		if k := got.Kind(); k == source.Array || k == source.Object && l.object != "" {
+			if len(p) > 0 {
+				name = p[len(p)-1]
+			}
+			return got, name
 		}
 	}
 	return source.Value{}, ""
@@ -502,11 +510,18 @@ func (t *Table) Keywords(known bool) [][]Keywords {
 // keywords returns the keywords of the paths, and of conditions on the elements.
 func (l *list) keywords(conds []*Cond) (words []Keywords) {
 	depth := 0
-	for i := range l.paths {
-		keys, _ := l.paths[i].keys()
-		depth = max(depth, len(keys))
+	for _, p := range l.paths {
+		depth = max(depth, len(p))
 	}
-	words = keysOf(l.paths, 0)
+	for k := range 2 {
+		if !slices.ContainsFunc(l.paths, func(p []string) bool { return len(p) <= k }) {
+			var names Keywords
+			for _, p := range l.paths {
+				names = append(names, p[k])
+			}
+			words = append(words, names)
+		}
+	}
 	if depth <= 1 && l.object != ".*" {
 		words = append(words, keywordsOf(conds, depth)...)
 	}

@@ -568,16 +568,14 @@ func (c *chain) record(at, called int32, ins *insertion, id, parent string) ([]b
 			out = append(out, fields[i])
 			continue
 		}
+		if m.time && when.Exists() {
+			m.Raw, m.common = c.d.objects.text(len(e.members), when.Raw()), scalar(when)
+		}
 		if !m.common {
 			continue
 		}
-		if m.Key == f.Time {
-			switch {
-			case when.Exists():
-				m.Raw = c.d.objects.text(len(e.members), when.Raw())
-			case at == called:
-				when = source.NewValue([]byte(m.Raw), 0) // if it has two
-			}
+		if m.time && at == called {
+			when = source.NewValue([]byte(m.Raw), 0) // if it has two
 		}
 		out = append(out, m.Field)
 	}
@@ -604,7 +602,11 @@ type envelope struct {
 type member struct {
 	dialect.Field
 	common bool
+	time   bool // that of the record
 }
+
+// scalar reports whether a value is no object and no array.
+func scalar(v source.Value) bool { return v.Kind() != source.Object && v.Kind() != source.Array }
 
 // envelopeOf returns the envelope of a record.
 func (c *chain) envelopeOf(of int32) *envelope {
@@ -627,7 +629,7 @@ func (c *chain) envelopeOf(of int32) *envelope {
 			m.Key = typ
 		} else if i := slices.IndexFunc(f.Envelope, k.Is); i >= 0 {
 			// An envelope has times, ids and flags. Other values are recorded content.
-			m.Key, m.common = f.Envelope[i], v.Kind() != source.Object && v.Kind() != source.Array
+			m.Key, m.time, m.common = f.Envelope[i], f.Envelope[i] == f.Time, scalar(v)
 		} else {
 			m.Key = k.Str()
 		}

@@ -162,9 +162,6 @@ func (v Value) Exists() bool { return v.from < v.to }
 // Exists is Value.Exists for a value that need not be copied to find out.
 func Exists(v *Value) bool { return v.from < v.to }
 
-// IsSet reports whether there is a value other than null.
-func (v Value) IsSet() bool { return v.Kind() > Null }
-
 // Raw returns the bytes of the value. They alias the record.
 func (v Value) Raw() []byte {
 	if v.Outside() {
