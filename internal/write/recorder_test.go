@@ -152,6 +152,9 @@ func (r *recorder) Writer(name, former string) string {
 	if r.writer != nil {
 		return r.writer(name)
 	}
+	// A child that another test starts has the files of this process open until it runs its program.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	return r.real.Writer(name, former)
 }
 
