@@ -334,7 +334,7 @@ func (x *fix) take(ctx context.Context, t *target, got fixed, err error) error {
 			opts.CountBefore = false
 			again, failed := engine.Settle(ctx, got.src, opts)
 			if failed != nil {
-				x.fail(t.path, err)
+				x.fail(t.path, cmp.Or(err, failed))
 				return ctx.Err()
 			}
 			got.Fixed = again.Unrepaired()

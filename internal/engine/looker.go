@@ -27,8 +27,8 @@ type looker struct {
 	unfolded *unfold.Unfolded
 	// unrepaired is set if the conversation is never repaired.
 	unrepaired bool
-	most       int64            // on how many bytes repairs may be tried; 0 if that is not known yet
-	sums       map[int][16]byte // by call: the result of sum
+	most       int64                    // on how many bytes repairs may be tried; 0 if that is not known yet
+	sums       map[source.Span][16]byte // the results of sum
 }
 
 // same reports whether two calls with one id are copies of each other. If a call has no
@@ -45,20 +45,20 @@ func (l *looker) same(a, b int) bool {
 	} else if x.Name.Raw != y.Name.Raw {
 		return false
 	}
-	return at.Len() == other.Len() && l.sum(a, at) == l.sum(b, other)
+	return at.Len() == other.Len() && l.sum(at) == l.sum(other)
 }
 
-// sum returns a digest of what a call is compared by. So each call is read once, with however many others
-// it is compared.
-func (l *looker) sum(call int, at source.Span) [16]byte {
-	sum, known := l.sums[call]
+// sum returns a digest of a text by which calls are compared. So each is read once, with however many
+// others it is compared.
+func (l *looker) sum(at source.Span) [16]byte {
+	sum, known := l.sums[at]
 	if !known {
 		whole := digest.Sum256(l.c.bytes(at))
 		sum = [16]byte(whole[:16])
 		if l.sums == nil {
-			l.sums = map[int][16]byte{}
+			l.sums = map[source.Span][16]byte{}
 		}
-		l.sums[call] = sum
+		l.sums[at] = sum
 	}
 	return sum
 }

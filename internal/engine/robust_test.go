@@ -727,3 +727,39 @@ func TestSourceFails(t *testing.T) {
 		}
 	}
 }
+
+// A failingReader fails from some read on.
+type failingReader struct {
+	io.ReaderAt
+	left int // reads
+}
+
+func (r *failingReader) ReadAt(p []byte, off int64) (int, error) {
+	if r.left--; r.left < 0 {
+		return 0, errBroken
+	}
+	return r.ReaderAt.ReadAt(p, off)
+}
+
+// TestSourceFailsInRepair: an error of the source while it is repaired is returned, whichever read fails.
+func TestSourceFailsInRepair(t *testing.T) {
+	for _, l := range growing {
+		if !strings.HasPrefix(l.name, "lost calls") {
+			continue
+		}
+		text, failed := l.text(1_000), 0
+		for n := 0; ; n += 1 + n/8 {
+			err := l.repair(t.Context(), &failingReader{bytes.NewReader(text), n}, int64(len(text)))
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, errBroken) {
+				t.Fatalf("%s, read %d fails: %v", l.name, n, err)
+			}
+			failed++
+		}
+		if failed < 5 {
+			t.Errorf("%s: only %d reads", l.name, failed)
+		}
+	}
+}

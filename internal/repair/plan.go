@@ -492,7 +492,9 @@ func (p *Plan) at(s source.Span) source.Value {
 	if p.Log != nil && p.Log.indexed {
 		if n := int(p.Log.at(s.Start)); n < len(p.Log.nodes) && !p.Log.nodes[n].torn && p.Log.nodes[n].length <= mostProved {
 			if whole := p.Log.nodes[n].span(); whole.Contains(s) {
-				p.last = source.ValueOf(p.src.bytes(whole.Start, whole.End), whole.Start)
+				if p.last = source.ValueOf(p.src.bytes(whole.Start, whole.End), whole.Start); !p.last.Exists() {
+					return p.last // it cannot be read
+				}
 				return p.last.Part(s)
 			}
 		}
