@@ -22,13 +22,7 @@ func writerOf(name, former string) string {
 		return ""
 	}
 	defer f.Close()
-	free, sure := leased(f)
-	// A program that appends a record has the file open only for a moment, and so does a
-	// forked process that has not started its program yet.
-	for wait := time.Millisecond; sure && !free && wait < patience; wait *= 2 {
-		time.Sleep(wait)
-		free, sure = leased(f)
-	}
+	free, sure := patiently(f)
 	if free {
 		return ""
 	}
@@ -46,7 +40,7 @@ func Writer(name string) (who string, sure bool) {
 		return "", false
 	}
 	defer f.Close()
-	free, sure := leased(f)
+	free, sure := patiently(f)
 	if free {
 		return "", true
 	}
@@ -54,6 +48,17 @@ func Writer(name string) (who string, sure bool) {
 		who = "another program"
 	}
 	return who, sure
+}
+
+// patiently requests a lease again for a while: a program that appends a record has the file open only for
+// a moment, and so does a forked process that has not started its program yet.
+func patiently(f *os.File) (free, sure bool) {
+	free, sure = leased(f)
+	for wait := time.Millisecond; sure && !free && wait < patience; wait *= 2 {
+		time.Sleep(wait)
+		free, sure = leased(f)
+	}
+	return free, sure
 }
 
 // leased requests a read lease, which the kernel grants only if no process on any host has
